@@ -1,0 +1,187 @@
+import type { KafkaRecord, OutgoingRecord, TopicPartition } from '@barnabas/core'
+
+/**
+ * The port: everything that the rest of Barnabas may ask of Kafka. It names no Kafka client, so that the client
+ * can be exchanged behind it; `test/contract` states what it promises and runs on a real broker.
+ */
+export interface KafkaClient {
+  /** A member of a consumer group. One group per consumer; nothing is read before `start`. */
+  consumer(options: ConsumerOptions): Consumer
+  /** A producer of its own connection; one per class of target, because one deleted topic disturbs a producer. */
+  producer(): Producer
+  /** Reads partitions without a group, from a given place: control topics, `dead-letters list`, tests. */
+  logReader(options: LogReaderOptions): LogReader
+  readonly admin: Admin
+  /** Closes the admin connection and whatever consumers, producers and readers are still open. */
+  close(): Promise<void>
+}
+
+export interface ConsumerOptions {
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /**
+   * Hands over one fetched batch. Called synchronously: it must neither wait nor throw. Records of a partition
+   * arrive in order of their offsets, each at most once between two assignments unless sought back.
+   * The values share one fetch response in memory: copy what is kept longer than an attempt takes.
+   */
+  readonly onRecords: (batch: RecordBatch) => void
+  /**
+   * Says after every join which partitions are ours now. Called synchronously before the next fetch, so that
+   * `pause` and `seek` in here take effect before any record of a gained partition arrives.
+   * Kept partitions go on at the place that was reached (no redelivery); pauses of lost partitions are forgotten.
+   */
+  readonly onAssigned: (assignment: Assignment) => void
+  /**
+   * The consumer has stopped for good and its loop is dead (a codec that is not known, a topic that is gone,
+   * a refused authorization …). What can pass (broker restart, lost connection) never comes here.
+   */
+  readonly onFailed: (failure: ConsumerFailure) => void
+  /** Bytes fetched per partition and turn; default 256 KiB. A larger single record still arrives. */
+  readonly maxBytesPerPartition?: number
+}
+
+export interface RecordBatch extends TopicPartition {
+  readonly records: readonly KafkaRecord[]
+  /** The offset behind the batch: where reading goes on, also when the batch's last offsets held no record. */
+  readonly nextOffset: number
+}
+
+export interface Assignment {
+  readonly gained: readonly TopicPartition[]
+  readonly kept: readonly TopicPartition[]
+  readonly lost: readonly TopicPartition[]
+  /** Whether this member leads the group (and writes its subscription's status). */
+  readonly isLeader: boolean
+  readonly memberId: string
+  readonly generationId: number
+}
+
+export interface ConsumerFailure {
+  readonly code: 'UNKNOWN_CODEC' | 'UNKNOWN_TOPIC' | 'NOT_AUTHORIZED' | 'OTHER'
+  /** One sentence for a person: what, where (codec, topic, partition when known). */
+  readonly message: string
+}
+
+export interface CommitPosition extends TopicPartition {
+  /** The next offset to be read: everything below it is done. */
+  readonly offset: number
+  /** At most 4,096 bytes, the broker's limit. */
+  readonly metadata: string
+}
+
+export interface Consumer {
+  /** Resolves after the first join; rejects when the group cannot be joined at all. */
+  start(): Promise<void>
+  /** Leaves the group. No callback comes afterwards. */
+  stop(): Promise<void>
+  /** Stops fetching these partitions; what a fetch under way brings for them is dropped and fetched again later. */
+  pause(partitions: readonly TopicPartition[]): void
+  /** Fetches them again, within about 50 ms, also when every partition was paused. */
+  resume(partitions: readonly TopicPartition[]): void
+  /** The next record handed over for this partition is the first at or above `offset`. */
+  seek(partition: TopicPartition, offset: number): void
+  /**
+   * Commits positions of partitions that are ours; others are dropped, also when the client retries the request
+   * after a rebalance. False when the group's generation is over (the commit did not happen; after the next
+   * join everything uncommitted is redelivered). Throws when the broker cannot be reached for long.
+   */
+  commit(positions: readonly CommitPosition[]): Promise<boolean>
+  /** Milliseconds since the epoch of the last acknowledged heartbeat, join or commit; 0 before the first join. */
+  readonly lastHeartbeatAt: number
+}
+
+export type ProduceResult =
+  /** Acknowledged by all in-sync replicas. */
+  | { readonly kind: 'acknowledged'; readonly partition: number; readonly offset: number }
+  /** The broker refuses this record for good: trying again cannot help. */
+  | {
+      readonly kind: 'refused'
+      readonly code: 'RECORD_TOO_LARGE' | 'NOT_AUTHORIZED' | 'INVALID'
+      readonly message: string
+    }
+  /** Not acknowledged (broker gone, topic missing, time-out): it may or may not have been written; try again. */
+  | { readonly kind: 'unavailable'; readonly message: string }
+
+export interface Producer {
+  /**
+   * Writes one record with `acks=all` and never throws. Records of one partition are written in the order of the
+   * calls; those that arrive while a request for the same partition is under way travel together in the next one
+   * (at most 500 records or about 900 KB a request).
+   */
+  produce(record: OutgoingRecord): Promise<ProduceResult>
+  /** Waits for what is under way, then disconnects. */
+  close(): Promise<void>
+}
+
+export interface LogReaderOptions {
+  readonly topic: string
+  /** Where each partition starts: its beginning, its present end, or an offset (raised to the beginning). */
+  readonly from: 'beginning' | 'end' | ((partition: number) => number | undefined)
+  readonly onRecord: (record: KafkaRecord) => void
+  /** Told once when reading cannot go on and will be tried again (broker gone, topic missing), and again when it does. */
+  readonly onTrouble?: (trouble: string | null) => void
+}
+
+export interface LogReader {
+  /** Begins to follow the topic; resolves when every partition's present end was reached. */
+  start(): Promise<void>
+  /** Asks the broker for the ends as they are now and resolves when `onRecord` has seen everything below them. */
+  caughtUp(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface TopicDescription {
+  readonly topic: string
+  readonly partitions: number
+  readonly replication: number
+}
+
+export interface NewTopic {
+  readonly topic: string
+  readonly partitions: number
+  readonly replication: number
+  readonly config: Readonly<Record<string, string>>
+}
+
+export interface PartitionOffsets extends TopicPartition {
+  readonly low: number
+  /** The offset that the next record will get. */
+  readonly high: number
+}
+
+export interface CommittedOffset extends TopicPartition {
+  readonly offset: number
+  readonly metadata: string
+}
+
+export type CreateTopicsResult = { readonly created: readonly string[]; readonly refused: readonly RefusedTopic[] }
+export interface RefusedTopic {
+  readonly topic: string
+  readonly code: string
+  readonly message: string
+}
+
+export interface Admin {
+  /** Number of brokers in the cluster. */
+  brokerCount(): Promise<number>
+  topics(): Promise<ReadonlySet<string>>
+  /** Of the topics that exist; missing ones are left out. */
+  describeTopics(topics: readonly string[]): Promise<readonly TopicDescription[]>
+  topicConfig(topics: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>
+  /** Makes those that do not exist and waits until every leader is known; an existing one is neither error nor result. */
+  createTopics(topics: readonly NewTopic[]): Promise<CreateTopicsResult>
+  /** Low and high offset of every partition of the topics that exist. */
+  offsets(topics: readonly string[]): Promise<readonly PartitionOffsets[]>
+  /** What the group committed; partitions without a commit are left out. */
+  committed(groupId: string, topics: readonly string[]): Promise<readonly CommittedOffset[]>
+  /** Deletes records below the given offsets (DeleteRecords). */
+  deleteRecords(below: readonly (TopicPartition & { readonly offset: number })[]): Promise<void>
+  deleteTopics(topics: readonly string[]): Promise<void>
+  /** Deletes a group without members; false when it has members. A missing one is no error. */
+  deleteGroup(groupId: string): Promise<boolean>
+  /**
+   * Sends LeaveGroup for every member whose client id is `clientId`, in every group whose name begins with
+   * `groupPrefix`: only for members known to be dead. Answers how many left.
+   */
+  removeMembers(clientId: string, groupPrefix: string): Promise<number>
+}
