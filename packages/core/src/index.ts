@@ -1,0 +1,7 @@
+export type { CloudEvent, DecodedEvent } from './event.ts'
+export type { Filter } from './filter.ts'
+export { outcomeOfStatus, outcomes } from './outcome.ts'
+export type { AttemptResult, Outcome } from './outcome.ts'
+export type { HeaderValue, KafkaRecord, OutgoingRecord, RecordHeaders, TopicPartition } from './record.ts'
+export type { DelayStep, RetryPolicy } from './retry-policy.ts'
+export type { Subscription } from './subscription.ts'

@@ -1,0 +1,25 @@
+import type { Filter } from './filter.ts'
+import type { RetryPolicy } from './retry-policy.ts'
+
+/** A subscription as the services work with it: everything resolved, every duration in (scaled) milliseconds. */
+export interface Subscription {
+  readonly id: string
+  /** Time of creation in ms since the epoch: which life of this id. */
+  readonly generation: number
+  /** 1, 2 … within a generation. */
+  readonly revision: number
+  readonly topics: readonly string[]
+  readonly sink: string
+  /** Where a new subscription starts, per topic and partition; partitions that are not named start at their beginning. */
+  readonly startOffsets: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** Exact CloudEvents types; empty for all. */
+  readonly types: readonly string[]
+  readonly filters: readonly Filter[]
+  /** Of one attempt. */
+  readonly timeoutMs: number
+  readonly mode: 'binary' | 'structured'
+  /** Attempts in flight, per process. */
+  readonly concurrency: number
+  readonly retry: RetryPolicy
+  readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
+}

@@ -1,0 +1,1 @@
+export type { KafkaClient } from './port.ts'
