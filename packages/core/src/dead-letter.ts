@@ -1,0 +1,90 @@
+import { put, rfc3339, withoutOwnHeaders, writeState } from './delivery-headers.ts'
+import type { KnownState } from './delivery-headers.ts'
+import type { HeaderValue, OutgoingRecord, RecordHeaders } from './record.ts'
+import type { DeadLetterReason } from './verdict.ts'
+
+/** An event that will not be attempted again, and everything known about its delivery. */
+export interface DeadLetter {
+  readonly topic: string
+  /** The source record's key, value and headers, byte for byte. */
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: RecordHeaders
+  readonly state: KnownState
+  readonly reason: DeadLetterReason
+  /** ms since the epoch. */
+  readonly time: number
+  /** Where the event was to go, as it may be shown. */
+  readonly destination?: string
+  /** The last answer's body, null when there was none or it is to be left out. */
+  readonly responseBody?: Buffer | null
+  /** The bytes of delivery headers that could not be read. */
+  readonly damaged?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>
+}
+
+/** The same facts as CloudEvents extension attributes in Event Grid's lower-case spelling (row A15), on binary events. */
+const extensionAttributes = [
+  'ce_deadletterreason',
+  'ce_deliveryattempts',
+  'ce_lastdeliveryoutcome',
+  'ce_publishtime',
+  'ce_lastdeliveryattempttime',
+] as const
+
+const responseBodyBytesMax = 1024
+
+/**
+ * The record of a dead letter, in the forms to be tried one after the other while the broker refuses the one
+ * before as too large: whole; without response body and error text; without its value; with our headers alone.
+ * Only what is refused for good becomes smaller, and its reason then is `RecordTooLarge`.
+ */
+export function deadLetterRecords(letter: DeadLetter): readonly [OutgoingRecord, ...OutgoingRecord[]] {
+  const { topic, key, value } = letter
+  const withoutText = { ...letter, responseBody: null, state: { ...letter.state, lastError: null } }
+  const tooLarge = { ...withoutText, reason: 'RecordTooLarge' as const }
+  return [
+    { topic, key, value, headers: deadLetterHeaders(letter) },
+    { topic, key, value, headers: deadLetterHeaders(withoutText) },
+    { topic, key, value: null, headers: deadLetterHeaders(tooLarge) },
+    { topic, key: null, value: null, headers: deadLetterHeaders({ ...tooLarge, headers: {}, damaged: {} }) },
+  ]
+}
+
+function deadLetterHeaders(letter: DeadLetter): RecordHeaders {
+  const { state } = letter
+  const headers = withoutOwnHeaders(letter.headers)
+  for (const name of extensionAttributes) delete headers[name]
+  writeState(headers, state)
+  put(headers, 'barnabas-dead-letter-reason', letter.reason)
+  put(headers, 'barnabas-dead-letter-time', rfc3339(letter.time))
+  if (letter.destination !== undefined) put(headers, 'barnabas-destination', letter.destination)
+  if (letter.responseBody) put(headers, 'barnabas-response-body', textOf(letter.responseBody, responseBodyBytesMax))
+  for (const [name, bytes] of Object.entries(letter.damaged ?? {})) {
+    headers[`barnabas-malformed-${name.slice('barnabas-'.length)}`] = bytes
+  }
+  if (letter.headers['ce_specversion'] !== undefined) writeExtensionAttributes(headers, letter)
+  return headers
+}
+
+function writeExtensionAttributes(headers: Record<string, HeaderValue | readonly HeaderValue[]>, letter: DeadLetter) {
+  const { state } = letter
+  const values = {
+    ce_deadletterreason: letter.reason,
+    ce_deliveryattempts: state.attempts,
+    ce_lastdeliveryoutcome: state.lastOutcome,
+    ce_publishtime: state.publishTime === undefined ? undefined : rfc3339(state.publishTime),
+    ce_lastdeliveryattempttime: state.lastAttemptTime ? rfc3339(state.lastAttemptTime) : undefined,
+  } satisfies Record<(typeof extensionAttributes)[number], unknown>
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null) headers[name] = Buffer.from(String(value))
+  }
+}
+
+/** Bytes as UTF-8 text of at most `bytesMax` bytes, cut at a character; what is no UTF-8 becomes U+FFFD. */
+export function textOf(bytes: Buffer, bytesMax: number): string {
+  let text = bytes.subarray(0, bytesMax).toString('utf8')
+  // A character that the cut went through shows as U+FFFD at the end; replacement characters can also lengthen the text.
+  if (bytes.length > bytesMax || Buffer.byteLength(text) > bytesMax) text = text.replace(/\uFFFD+$/u, '')
+  while (Buffer.byteLength(text) > bytesMax) text = text.slice(0, -1)
+  return text
+}
