@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { logLevels, type Config } from './config.ts'
+import { warningsAboutNames } from './environment-names.ts'
+import { createEnvironmentReader, type Environment, type ReadFile } from './environment-reader.ts'
+import {
+  anyText,
+  duration,
+  factor,
+  flag,
+  hostName,
+  networkList,
+  oneOf,
+  topicPrefix,
+  wholeNumber,
+} from './environment-values.ts'
+import { readKafkaEnvironment } from './kafka-environment.ts'
+
+/** `invalid` carries one sentence per bad value, naming the variable, the value (unless secret) and what is allowed. */
+export type EnvironmentReading =
+  | { readonly kind: 'ok'; readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] }
+
+export interface EnvironmentOptions {
+  /** `start` (everything in one process for a person at a terminal) has defaults of its own. */
+  readonly kind: 'service' | 'start'
+  readonly readFile?: ReadFile
+}
+
+/**
+ * Reads the environment once, whole, with every problem at once. The table of variables with their defaults is
+ * `environmentVariables`. An empty variable counts as unset, as docker-compose's `${NAME:-}` writes it.
+ */
+export function readEnvironment(env: Environment, options: EnvironmentOptions): EnvironmentReading {
+  const reader = createEnvironmentReader(env, options.readFile ?? ((path) => readFileSync(path, 'utf8')))
+  const isStart = options.kind === 'start'
+  const kafka = readKafkaEnvironment(reader)
+  const config: Config = {
+    kafka,
+    prefix: reader.value('BARNABAS_PREFIX', topicPrefix) ?? 'barnabas',
+    partitions: reader.value('BARNABAS_PARTITIONS', wholeNumber(1, 10_000)) ?? 8,
+    tierPartitions: reader.value('BARNABAS_TIER_PARTITIONS', wholeNumber(1, 1_000)) ?? 8,
+    replication: reader.value('BARNABAS_REPLICATION', wholeNumber(1, 32_767)) ?? 'auto',
+    dataDir: reader.value('BARNABAS_DATA_DIR', anyText) ?? '.barnabas',
+    kafkaPort: reader.value('BARNABAS_KAFKA_PORT', wholeNumber(1, 65_535)) ?? null,
+    httpHost: reader.value('BARNABAS_HTTP_HOST', hostName) ?? '127.0.0.1',
+    httpPort: reader.value('BARNABAS_HTTP_PORT', wholeNumber(0, 65_535)) ?? (isStart ? 8080 : undefined),
+    demo: reader.value('BARNABAS_DEMO', flag) ?? kafka.brokers === null,
+    allowedNetworks: reader.value('BARNABAS_ALLOWED_NETWORKS', networkList) ?? [],
+    drainTimeoutMs:
+      reader.value('BARNABAS_DRAIN_TIMEOUT', duration(0, 3_600_000, 'at most 1h')) ?? (isStart ? 8_000 : 25_000),
+    timeScale: reader.value('BARNABAS_TIME_SCALE', factor) ?? 1,
+    // The upper limit is the broker's default of group.max.session.timeout.ms.
+    sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
+    logLevel: reader.value('BARNABAS_LOG_LEVEL', oneOf(logLevels)) ?? 'info',
+  }
+  reader.value('BARNABAS_TEST_KAFKA', oneOf(['container']))
+  if (reader.problems.length > 0) return { kind: 'invalid', problems: reader.problems }
+  if (config.timeScale !== 1)
+    reader.warnings.push(`BARNABAS_TIME_SCALE=${config.timeScale} changes every delay and is meant for tests only.`)
+  return { kind: 'ok', config, warnings: [...reader.warnings, ...warningsAboutNames(env)] }
+}

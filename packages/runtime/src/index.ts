@@ -1,0 +1,6 @@
+export { describeConfig } from './config.ts'
+export type { Config, KafkaConfig, LogLevel, SaslConfig, SaslMechanism, TlsFiles } from './config.ts'
+export { readEnvironment } from './environment.ts'
+export type { EnvironmentOptions, EnvironmentReading } from './environment.ts'
+export { environmentVariables } from './environment-variables.ts'
+export type { EnvironmentVariable } from './environment-variables.ts'
