@@ -1,0 +1,53 @@
+import type { TierName } from './tiers.ts'
+import { tiers } from './tiers.ts'
+
+/** The names of everything that Barnabas owns in Kafka. `BARNABAS_PREFIX` changes their first part. */
+export interface Names {
+  readonly prefix: string
+  /** key = subscription id, value = the subscription. */
+  readonly subscriptions: string
+  /** key = subscription id, value = its status. */
+  readonly status: string
+  /** Dead letters of every subscription that names no topic of its own. */
+  readonly deadLetter: string
+  retryTopic(tier: TierName): string
+  /** Every tier's topic, in order of their delays. */
+  readonly retryTopics: readonly string[]
+  /** The consumer group of a subscription's first attempts. */
+  subscriptionGroup(subscriptionId: string): string
+  readonly retrierGroup: string
+  deadLetterGroup(target: string): string
+  /** Whether the topic is (or will be, in a later version) one that only Barnabas writes, the dead-letter topic excluded. */
+  isInternal(topic: string): boolean
+}
+
+const internalTopics = new Set(['subscriptions', 'status', 'commands', 'progress', 'health', 'redrives'])
+
+export function names(prefix: string): Names {
+  const retryTopic = (tier: TierName) => `${prefix}.retry.${tier}`
+  return {
+    prefix,
+    subscriptions: `${prefix}.subscriptions`,
+    status: `${prefix}.status`,
+    deadLetter: `${prefix}.dead-letter`,
+    retryTopic,
+    retryTopics: tiers.map(({ name }) => retryTopic(name)),
+    subscriptionGroup: (subscriptionId) => `${prefix}.subscription.${subscriptionId}`,
+    retrierGroup: `${prefix}.retrier`,
+    deadLetterGroup: (target) => `${prefix}.dead-letter.${target}`,
+    isInternal(topic) {
+      if (!topic.startsWith(`${prefix}.`)) return false
+      const rest = topic.slice(prefix.length + 1)
+      return internalTopics.has(rest) || rest.startsWith('retry.') || rest.startsWith('held.')
+    },
+  }
+}
+
+/** What is wrong with a Kafka topic name, null when nothing is. The broker's own rules. */
+export function topicNameProblem(topic: string): string | null {
+  if (topic === '') return 'is empty'
+  if (topic === '.' || topic === '..') return 'is not allowed by Kafka'
+  if (topic.length > 249) return 'is longer than 249 characters'
+  if (!/^[a-zA-Z0-9._-]+$/.test(topic)) return 'may only contain letters, digits, ".", "_" and "-"'
+  return null
+}

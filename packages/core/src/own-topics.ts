@@ -1,0 +1,80 @@
+import { names } from './names.ts'
+
+/** A topic as Barnabas wants it. */
+export interface OwnTopic {
+  readonly topic: string
+  readonly partitions: number
+  readonly replication: number
+  readonly config: Readonly<Record<string, string>>
+  /** What is the operator's to change, and therefore not compared. */
+  readonly operatorOwned: readonly ('partitions' | 'retention.ms' | 'cleanup.policy')[]
+}
+
+export interface OwnTopicsOptions {
+  readonly prefix: string
+  /** `BARNABAS_PARTITIONS` and `BARNABAS_TIER_PARTITIONS`. */
+  readonly partitions: number
+  readonly tierPartitions: number
+  /** `BARNABAS_REPLICATION`, resolved. */
+  readonly replication: number
+}
+
+/** A retry record may be larger than its source topic's limit by our headers. */
+const recordBytesMax = 16 * 1024 * 1024
+const day = 86_400_000
+
+/** The topics that a first start makes: the interface's table. */
+export function ownTopics({ prefix, partitions, tierPartitions, replication }: OwnTopicsOptions): readonly OwnTopic[] {
+  const own = names(prefix)
+  const durability = { 'min.insync.replicas': String(minInsyncReplicas(replication)) }
+  const control = { partitions: 1, replication, config: { 'cleanup.policy': 'compact', ...durability } }
+  return [
+    { topic: own.subscriptions, ...control, operatorOwned: [] },
+    { topic: own.status, ...control, operatorOwned: [] },
+    ...own.retryTopics.map((topic) => ({
+      topic,
+      partitions: tierPartitions,
+      replication,
+      config: {
+        'cleanup.policy': 'delete',
+        // A record leaves its tier by the broker's clock, so the broker's append time must stand on it.
+        'message.timestamp.type': 'LogAppendTime',
+        // Kafka never deletes what waits: the retrier deletes what lies below its committed offset.
+        'retention.ms': '-1',
+        'retention.bytes': '-1',
+        // Deleting frees whole segments, so these are small.
+        'segment.bytes': String(64 * 1024 * 1024),
+        'segment.ms': '3600000',
+        'max.message.bytes': String(recordBytesMax),
+        ...durability,
+      },
+      operatorOwned: [],
+    })),
+    {
+      topic: own.deadLetter,
+      partitions,
+      replication,
+      config: {
+        'cleanup.policy': 'delete',
+        'retention.ms': String(14 * day),
+        'max.message.bytes': String(recordBytesMax),
+        ...durability,
+      },
+      operatorOwned: ['partitions', 'retention.ms', 'cleanup.policy'],
+    },
+  ]
+}
+
+/** Of three replicas two must have a record before it counts as written; with fewer replicas one. */
+export function minInsyncReplicas(replication: number): number {
+  return replication >= 3 ? 2 : 1
+}
+
+/** One line to create the topic with Kafka's own tool. */
+export function createCommand(topic: OwnTopic, bootstrapServer: string): string {
+  return [
+    `kafka-topics --bootstrap-server ${bootstrapServer} --create --if-not-exists --topic ${topic.topic}`,
+    `--partitions ${topic.partitions} --replication-factor ${topic.replication}`,
+    ...Object.entries(topic.config).map(([name, value]) => `--config ${name}=${value}`),
+  ].join(' ')
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import type { StatusRecord, SubscriptionStatus } from './status.ts'
+import { nextStatus, parseStatus, statusHistoryMax } from './status.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+const wanted = (status: SubscriptionStatus, reason: string, seconds: number, revision = 1, generation = 7) => ({
+  status,
+  reason,
+  generation,
+  revision,
+  now: start + seconds * 1_000,
+})
+
+const starting = nextStatus('orders', null, wanted('Starting', 'joining its group', 0))!
+const running = nextStatus('orders', starting, wanted('Running', 'reading 1 topic', 1))!
+
+test('the first status begins the history', () => {
+  expect(starting).toEqual({
+    id: 'orders',
+    status: 'Starting',
+    reason: 'joining its group',
+    since: '2026-03-01T12:00:00.000Z',
+    generation: 7,
+    revision: 1,
+    firstRunning: null,
+    history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
+  })
+})
+
+test('running for the first time is remembered', () => {
+  expect(running).toMatchObject({
+    status: 'Running',
+    since: '2026-03-01T12:00:01.000Z',
+    firstRunning: '2026-03-01T12:00:01.000Z',
+  })
+  expect(running.history.map(({ from, to }) => [from, to])).toEqual([
+    [null, 'Starting'],
+    ['Starting', 'Running'],
+  ])
+})
+
+test('nothing is written when nothing changes, whatever the time', () => {
+  expect(nextStatus('orders', running, wanted('Running', 'reading 1 topic', 100))).toBeNull()
+})
+
+test('another reason keeps `since` and is an entry in the history', () => {
+  const next = nextStatus('orders', running, wanted('Running', 'reading 2 topics', 5))!
+  expect(next.since).toBe(running.since)
+  expect(next.history.at(-1)).toEqual({
+    time: '2026-03-01T12:00:05.000Z',
+    from: 'Running',
+    to: 'Running',
+    reason: 'reading 2 topics',
+  })
+})
+
+test('another revision in the same status is written but is no entry in the history', () => {
+  const next = nextStatus('orders', running, wanted('Running', 'reading 1 topic', 5, 2))!
+  expect(next).toEqual({ ...running, revision: 2 })
+})
+
+test('the history is bounded, and the first run outlives the bound', () => {
+  let record: StatusRecord = running
+  for (let turn = 0; turn < 50; turn++) {
+    const failed = turn % 2 === 0
+    record = nextStatus('orders', record, wanted(failed ? 'Start Failed' : 'Running', `turn ${turn}`, 10 + turn))!
+  }
+  expect(record.history).toHaveLength(statusHistoryMax)
+  expect(record.history[0]).toMatchObject({ reason: 'turn 30' })
+  expect(record.history.at(-1)).toMatchObject({ reason: 'turn 49' })
+  expect(record.firstRunning).toBe('2026-03-01T12:00:01.000Z')
+})
+
+test('another generation has run never, and has no history', () => {
+  const next = nextStatus('orders', running, wanted('Starting', 'joining its group', 9, 1, 8))!
+  expect(next).toMatchObject({ generation: 8, firstRunning: null })
+  expect(next.history).toEqual([
+    { time: '2026-03-01T12:00:09.000Z', from: null, to: 'Starting', reason: 'joining its group' },
+  ])
+})
+
+test('a record is read back as it was written', () => {
+  expect(parseStatus(Buffer.from(JSON.stringify(running)), 'orders')).toEqual(running)
+})
+
+test('fields of later versions are left out', () => {
+  expect(parseStatus(Buffer.from(JSON.stringify({ ...running, parked: 3 })), 'orders')).toEqual(running)
+})
+
+test.each([
+  ['a tombstone', null],
+  ['nothing', ''],
+  ['no JSON', '{'],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['a number', '5'],
+  ['another id', JSON.stringify({ ...running, id: 'other' })],
+  ['an unknown status', JSON.stringify({ ...running, status: 'Dancing' })],
+  ['a missing field', JSON.stringify({ ...running, since: undefined })],
+  ['a generation as text', JSON.stringify({ ...running, generation: '7' })],
+  ['a prototype name', '{"__proto__":{"id":"orders"}}'],
+])('%s is no status', (_, text) => {
+  expect(parseStatus(text === null ? null : Buffer.from(text), 'orders')).toBeNull()
+})
