@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { systemErrorCode } from './local-kafka-error.ts'
+import { processIdentity } from './processes.ts'
+
+/** What stands in a lock file. `identity` is `processIdentity(pid)`: a pid alone may be somebody else's by now. */
+export interface LockHolder {
+  readonly pid: number
+  readonly identity: string
+}
+
+export type LockAttempt =
+  { readonly kind: 'acquired'; readonly release: () => Promise<void> } | { readonly kind: 'held'; readonly pid: number }
+
+/**
+ * Takes the lock file for this process, also from a holder that is gone. Held means that a running process has it,
+ * this one included. Throws only what the file system throws.
+ */
+export async function tryLock(path: string): Promise<LockAttempt> {
+  const token = `${path}.${randomUUID()}`
+  const own: LockHolder = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? '' }
+  await writeFile(token, JSON.stringify(own), { mode: 0o600 })
+  try {
+    for (;;) {
+      try {
+        // Unlike open(…, 'wx'), a link makes the file appear together with what stands in it.
+        await link(token, path)
+        return { kind: 'acquired', release: () => rm(path, { force: true }) }
+      } catch (error) {
+        if (systemErrorCode(error) !== 'EEXIST') throw error
+      }
+      const text = await readFile(path, 'utf8').catch(() => null)
+      if (text === null) continue
+      const holder = parseLock(text)
+      if (holder !== null && isHeld(holder, await processIdentity(holder.pid))) return { kind: 'held', pid: holder.pid }
+      await removeStale(path, text)
+    }
+  } finally {
+    await rm(token, { force: true })
+  }
+}
+
+/** The holder that a lock file names, null when it is damaged (then nobody can hold it: it is linked in whole). */
+export function parseLock(text: string): LockHolder | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || !('pid' in value) || !('identity' in value)) return null
+  const { pid, identity } = value
+  if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0 || typeof identity !== 'string') return null
+  return { pid, identity }
+}
+
+/** `running` is the identity of the process that has the holder's pid now, null when none has. */
+export function isHeld(holder: LockHolder, running: string | null): boolean {
+  return running !== null && running === holder.identity
+}
+
+/** Another process may have taken the stale lock over since it was read: then what was moved away is put back. */
+async function removeStale(path: string, staleText: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}.stale`
+  try {
+    await rename(path, aside)
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return
+    throw error
+  }
+  const moved = await readFile(aside, 'utf8')
+  if (moved !== staleText) await link(aside, path).catch(() => undefined)
+  await rm(aside, { force: true })
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { Kafka, logLevel, type KafkaMessage, type Message } from 'kafkajs'
+import { inject } from 'vitest'
+
+/** The brokers that all tests of this run share. */
+export function testBrokers(): string[] {
+  return inject('kafkaBrokers').split(',')
+}
+
+/** A name that nobody else uses: for topics, groups, and `BARNABAS_PREFIX`. */
+export function randomName(stem: string): string {
+  return `${stem}-${randomBytes(6).toString('hex')}`
+}
+
+/** Plain kafkajs, to look at Kafka from outside: nothing of ours is between the test and the broker. */
+export function plainKafka(brokers: readonly string[] = testBrokers()): Kafka {
+  return new Kafka({ clientId: 'barnabas-test', brokers: [...brokers], logLevel: logLevel.NOTHING })
+}
+
+export async function createTopic(kafka: Kafka, topic: string, numPartitions = 1): Promise<void> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: true })
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+/** Writes the messages in order, each acknowledged by all replicas. */
+export async function produce(kafka: Kafka, topic: string, messages: Message[]): Promise<void> {
+  const producer = kafka.producer()
+  await producer.connect()
+  try {
+    await producer.send({ topic, messages, acks: -1 })
+  } finally {
+    await producer.disconnect()
+  }
+}
+
+export type ReadMessage = KafkaMessage & { readonly partition: number }
+
+/**
+ * Reads the topic from its beginning until `isEnough` says so, in the order of arrival, and gives all that was read.
+ * The test's own timeout is the limit. By default everything that is there now.
+ */
+export async function readTopic(
+  kafka: Kafka,
+  topic: string,
+  isEnough?: (messages: readonly ReadMessage[]) => boolean,
+): Promise<ReadMessage[]> {
+  const groupId = randomName('reader')
+  const consumer = kafka.consumer({ groupId, sessionTimeout: 10_000, heartbeatInterval: 1_000, maxWaitTimeInMs: 100 })
+  const admin = kafka.admin()
+  await admin.connect()
+  const messages: ReadMessage[] = []
+  try {
+    const offsets = await admin.fetchTopicOffsets(topic)
+    const remaining = new Map(
+      offsets.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]),
+    )
+    // A transaction's markers take offsets too: a partition is read when its last offset was passed or is in the batch.
+    const isDone = () => (isEnough === undefined ? remaining.size === 0 : isEnough(messages))
+    if (isDone()) return messages
+    await consumer.connect()
+    await consumer.subscribe({ topic, fromBeginning: true })
+    await new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+      consumer
+        .run({
+          eachBatch: ({ batch }) => {
+            for (const message of batch.messages) messages.push({ ...message, partition: batch.partition })
+            const end = remaining.get(batch.partition)
+            if (end !== undefined && BigInt(batch.lastOffset()) + 1n >= end) remaining.delete(batch.partition)
+            if (isDone()) resolve()
+            return Promise.resolve()
+          },
+        })
+        .catch(reject)
+    })
+    return messages
+  } finally {
+    await consumer.disconnect()
+    await admin.deleteGroups([groupId]).catch(() => undefined)
+    await admin.disconnect()
+  }
+}
