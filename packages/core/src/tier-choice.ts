@@ -1,4 +1,9 @@
-import type { Tier } from './tiers.ts'
+import type { TierName } from './tiers.ts'
+
+export interface Tier {
+  readonly name: TierName
+  readonly delayMs: number
+}
 
 /** A wait that remains this much shorter than a tier's delay still uses that tier: nothing leaves it late for that. */
 const slackMs = 250

@@ -1,0 +1,145 @@
+import { afterAttempt, destinationForDisplay, verdictAfterAttempt, verdictWhenDue } from '@barnabas/core'
+import type { AttemptResult, CloudEvent, DeadLetter, Handling, KnownState, Subscription, Verdict } from '@barnabas/core'
+import { writeDeadLetter } from './carry-out.ts'
+import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
+import type { Writers } from './writers.ts'
+
+/** Makes exactly one attempt with a non-empty list of events and reports it as a value. Never throws. */
+export interface Sender {
+  attempt(
+    events: readonly [CloudEvent, ...CloudEvent[]],
+    options: {
+      readonly url: string
+      readonly mode: 'binary' | 'structured'
+      readonly subscriptionId: string
+      readonly attemptNumber: number
+      readonly timeoutMs: number
+      readonly maxConnections: number
+      readonly signal: AbortSignal
+    },
+  ): Promise<AttemptResult>
+}
+
+export interface Delivery {
+  readonly subscription: Subscription
+  readonly event: CloudEvent
+  readonly parcel: Parcel
+  /** True once its partition is lost. */
+  readonly abandoned: () => boolean
+  /** Cuts the attempt off: it is counted, is `Canceled`, and its verdict is still carried out. */
+  readonly signal: AbortSignal
+}
+
+/** What is told about each event whose verdict was carried out, with or without an attempt. */
+export interface DeliveryReport {
+  readonly state: KnownState
+  readonly event: CloudEvent | null
+  readonly subscription: Subscription | null
+  /** Null when there was no attempt. */
+  readonly result: AttemptResult | null
+  readonly verdict: Verdict
+}
+
+export interface DeliverOptions {
+  readonly sender: Sender
+  readonly writers: Writers
+  readonly carryOut: CarryOut
+  readonly now: () => number
+  readonly random: () => number
+  readonly defaultDeadLetterTopic: string
+  readonly onAttempt: (subscriptionId: string, change: 1 | -1) => void
+  readonly report: (report: DeliveryReport) => void
+}
+
+export interface Deliverer {
+  /** Attempt → outcome → verdict → carried out. The first attempt is always made; later ones unless the time to live is over. */
+  deliver(delivery: Delivery): Promise<CarriedOut>
+  /** Carries out a verdict that needs no attempt (damage, deletion, parking) and reports it. */
+  settle(verdict: Verdict, parcel: Parcel, about: SettledWithoutAttempt, abandoned: () => boolean): Promise<CarriedOut>
+  /** Dead-letters a retry record whose delivery headers are damaged: only some of its state is known. */
+  settleDamaged(
+    letter: Omit<DeadLetter, 'topic'>,
+    subscription: Subscription | null,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut>
+}
+
+export interface SettledWithoutAttempt {
+  readonly subscription: Subscription | null
+  readonly event: CloudEvent | null
+}
+
+export function createDeliverer(options: DeliverOptions): Deliverer {
+  const { sender, carryOut, now, random, report } = options
+  async function deliver({ subscription, event, parcel, abandoned, signal }: Delivery): Promise<CarriedOut> {
+    const handling = handlingOf(subscription)
+    const over = parcel.state.attempts === 0 ? null : verdictWhenDue(parcel.state.expiryTime, now(), handling)
+    if (over !== null) return settle(over, parcel, { subscription, event }, abandoned)
+
+    options.onAttempt(subscription.id, 1)
+    const result = await sender
+      .attempt([event], {
+        url: subscription.sink,
+        mode: subscription.mode,
+        subscriptionId: subscription.id,
+        attemptNumber: parcel.state.attempts + 1,
+        timeoutMs: subscription.timeoutMs,
+        maxConnections: subscription.concurrency,
+        signal,
+      })
+      .finally(() => options.onAttempt(subscription.id, -1))
+    const state = afterAttempt(parcel.state, result, subscription.retry)
+    const verdict = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
+    const attempted = { ...parcel, state }
+    const details = deadLetterDetails(subscription, result)
+    return reported(await carryOut(verdict, attempted, details, abandoned), {
+      state,
+      event,
+      subscription,
+      result,
+    })
+  }
+
+  async function settle(
+    verdict: Verdict,
+    parcel: Parcel,
+    { subscription, event }: SettledWithoutAttempt,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const carried = await carryOut(verdict, parcel, deadLetterDetails(subscription, null), abandoned)
+    return reported(carried, { state: parcel.state, event, subscription, result: null })
+  }
+
+  async function settleDamaged(
+    letter: Omit<DeadLetter, 'topic'>,
+    subscription: Subscription | null,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const whole = { ...letter, ...deadLetterDetails(subscription, null) }
+    const verdict = { kind: 'dead-letter', reason: letter.reason } as const
+    const carried = await writeDeadLetter(options.writers, whole, verdict, abandoned)
+    return reported(carried, { state: letter.state, event: null, subscription, result: null })
+  }
+
+  function reported(carried: CarriedOut, about: Omit<DeliveryReport, 'verdict'>): CarriedOut {
+    if (carried.kind === 'durable') report({ ...about, verdict: carried.verdict })
+    return carried
+  }
+
+  function deadLetterDetails(subscription: Subscription | null, result: AttemptResult | null): DeadLetterDetails {
+    const topic = subscription?.deadLetter?.topic ?? options.defaultDeadLetterTopic
+    if (subscription === null) return { topic }
+    const keepsBody = subscription.deadLetter?.responseBody ?? true
+    return {
+      topic,
+      destination: destinationForDisplay(subscription.sink),
+      responseBody: keepsBody ? (result?.responseBody ?? null) : null,
+    }
+  }
+
+  return { deliver, settle, settleDamaged }
+}
+
+function handlingOf(subscription: Subscription): Handling {
+  return { faultTolerance: 'allowed', order: 'none', deadLettering: subscription.deadLetter !== null }
+}

@@ -1,0 +1,260 @@
+import { createOffsetTracker } from '@barnabas/core'
+import type { KafkaRecord, OffsetTracker, OpenRecord, TopicPartition } from '@barnabas/core'
+import type { Assignment, CommittedOffset, Consumer, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type { Logger } from './logger.ts'
+
+/**
+ * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
+ *
+ *     gained ──► paused ──► its place is looked up and committed ──► resumed: records are handed over
+ *     kept   ──► goes on where it was
+ *     lost   ──► `lost` is true: what is still under way for it is forgotten, nothing of it is committed
+ *
+ * A partition's place is committed before its first record is handed over, so that a subscription's start is
+ * decided once, whoever crashes when.
+ */
+export interface TrackedConsumer {
+  start(): Promise<void>
+  /** Stops fetching; what was handed over may still be finished. */
+  pauseAll(): void
+  /** Commits what is done and leaves the group. */
+  stop(): Promise<void>
+  readonly lastHeartbeatAt: number
+}
+
+export interface TrackedPartition extends TopicPartition {
+  /** True after a rebalance took the partition away: verdicts for it must not be carried out any more. */
+  readonly lost: boolean
+  take(offset: number): OpenRecord
+  /** The record is done. `wroteRecord`: because another record was written for it, so commit within 50 ms. */
+  finish(record: OpenRecord, wroteRecord: boolean): void
+  pause(): void
+  resume(): void
+  /** Hands over again from this offset, which was not taken yet. */
+  seek(offset: number): void
+  /** How many records are taken and not finished. */
+  readonly openCount: number
+}
+
+export interface TrackedConsumerOptions {
+  readonly kafka: KafkaClient
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /** Written with every commit. */
+  readonly commitMetadata: string
+  /**
+   * Where a gained partition starts, given what the group committed for it and the partition's first offset;
+   * null when it cannot be told and the consumer must not go on (`onNoPlace` is called).
+   */
+  readonly startOffset: (
+    partition: TopicPartition,
+    committed: CommittedOffset | undefined,
+    low: number,
+  ) => number | null
+  readonly onNoPlace: (partition: TopicPartition) => void
+  /** Must not wait: takes each record, or seeks back to the first that it does not take. */
+  readonly onRecords: (partition: TrackedPartition, records: readonly KafkaRecord[]) => void
+  readonly onLost?: (partition: TrackedPartition) => void
+  /** All partitions of this assignment have their place. */
+  readonly onPlaced: (assignment: Assignment) => void
+  readonly onFailed: (failure: ConsumerFailure) => void
+  readonly maxBytesPerPartition?: number
+  readonly logger: Logger
+}
+
+/** After a delivery a commit may wait this long: what a crash in between redelivers. */
+const commitIntervalMs = 200
+/** After a written record it may not: a crash in between would make one event two (design, "Counting": 50 ms). */
+const commitAfterWriteMs = 20
+const troubleDelayMs = 500
+
+interface OwnPartition extends TrackedPartition {
+  lost: boolean
+  tracker: OffsetTracker
+  committed: number
+}
+
+export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedConsumer {
+  const { kafka, groupId, topics, logger } = options
+  const partitions = new Map<string, OwnPartition>()
+  let epoch = 0
+  let stopped = false
+  let draining = false
+  let commitTimer: NodeJS.Timeout | undefined
+  let commitAt = Infinity
+  let commitRunning: Promise<void> | undefined
+
+  const consumer: Consumer = kafka.consumer({
+    groupId,
+    topics,
+    ...(options.maxBytesPerPartition === undefined ? {} : { maxBytesPerPartition: options.maxBytesPerPartition }),
+    onRecords(batch) {
+      const partition = partitions.get(keyOf(batch))
+      if (partition === undefined || draining) return
+      // After a seek the client may still hand over what is behind us.
+      const fresh = batch.records.filter((record) => record.offset >= partition.tracker.next)
+      if (fresh.length > 0) options.onRecords(partition, fresh)
+      const last = batch.records.at(-1)
+      if (last === undefined || partition.tracker.next > last.offset) partition.tracker.skipTo(batch.nextOffset)
+      if (partition.tracker.openCount === 0) scheduleCommit(commitIntervalMs)
+    },
+    onAssigned(assignment) {
+      epoch += 1
+      for (const lost of assignment.lost) {
+        const partition = partitions.get(keyOf(lost))
+        partitions.delete(keyOf(lost))
+        if (partition !== undefined) {
+          partition.lost = true
+          options.onLost?.(partition)
+        }
+      }
+      const unplaced = [...assignment.gained, ...assignment.kept].filter((each) => !partitions.has(keyOf(each)))
+      consumer.pause(unplaced)
+      void placeUntilDone(assignment, unplaced, epoch)
+    },
+    onFailed: options.onFailed,
+  })
+
+  /** Looks up and commits the place of each partition; on trouble again, until it is done or the next join made it moot. */
+  async function placeUntilDone(assignment: Assignment, unplaced: readonly TopicPartition[], ofEpoch: number) {
+    while (ofEpoch === epoch && !stopped) {
+      try {
+        if (await place(unplaced, ofEpoch)) options.onPlaced(assignment)
+        return
+      } catch (error) {
+        logger.warn({ group: groupId, error: messageOf(error) }, 'cannot look up where to start reading; trying again')
+        await new Promise((resolve) => setTimeout(resolve, troubleDelayMs))
+      }
+    }
+  }
+
+  async function place(unplaced: readonly TopicPartition[], ofEpoch: number): Promise<boolean> {
+    if (unplaced.length === 0) return true
+    const names = [...new Set(unplaced.map((each) => each.topic))]
+    const [committed, ends] = await Promise.all([kafka.admin.committed(groupId, names), kafka.admin.offsets(names)])
+    if (ofEpoch !== epoch || stopped) return false
+    const committedOf = new Map(committed.map((each) => [keyOf(each), each]))
+    const lowOf = new Map(ends.map((each) => [keyOf(each), each.low]))
+    const placed: OwnPartition[] = []
+    for (const each of unplaced) {
+      const before = committedOf.get(keyOf(each))
+      const start = options.startOffset(each, before, lowOf.get(keyOf(each)) ?? 0)
+      if (start === null) {
+        options.onNoPlace(each)
+        return false
+      }
+      const isCommitted = before?.offset === start && before.metadata === options.commitMetadata
+      placed.push(trackPartition(each, start, isCommitted ? start : -1))
+    }
+    const positions = placed
+      .filter((each) => each.committed < 0)
+      .map((each) => ({
+        topic: each.topic,
+        partition: each.partition,
+        offset: each.tracker.next,
+        metadata: options.commitMetadata,
+      }))
+    if (positions.length > 0 && !(await consumer.commit(positions))) return false
+    if (ofEpoch !== epoch || stopped) return false
+    for (const each of placed) {
+      each.committed = each.tracker.next
+      partitions.set(keyOf(each), each)
+      consumer.seek(each, each.tracker.next)
+    }
+    if (!draining) consumer.resume(placed)
+    return true
+  }
+
+  function trackPartition({ topic, partition }: TopicPartition, start: number, committed: number): OwnPartition {
+    const tracker = createOffsetTracker(start)
+    const own: OwnPartition = {
+      topic,
+      partition,
+      tracker,
+      committed,
+      lost: false,
+      take: (offset) => tracker.take(offset),
+      finish(record, wroteRecord) {
+        tracker.finish(record)
+        if (!own.lost) scheduleCommit(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
+      },
+      pause() {
+        if (!own.lost) consumer.pause([own])
+      },
+      resume() {
+        if (!own.lost && !draining) consumer.resume([own])
+      },
+      seek(offset) {
+        if (!own.lost) consumer.seek(own, offset)
+      },
+      get openCount() {
+        return tracker.openCount
+      },
+    }
+    return own
+  }
+
+  function scheduleCommit(withinMs: number): void {
+    const at = Date.now() + withinMs
+    if (stopped || at >= commitAt) return
+    commitAt = at
+    clearTimeout(commitTimer)
+    commitTimer = setTimeout(() => void commitOnce(), withinMs)
+  }
+
+  /** One commit at a time; what became committable meanwhile goes with the next one. */
+  async function commitOnce(): Promise<void> {
+    if (commitRunning !== undefined) {
+      await commitRunning
+      if (commitRunning !== undefined) return commitOnce()
+    }
+    commitAt = Infinity
+    clearTimeout(commitTimer)
+    commitRunning = commitDone().finally(() => (commitRunning = undefined))
+    return commitRunning
+  }
+
+  async function commitDone(): Promise<void> {
+    const due = [...partitions.values()].filter((each) => each.tracker.committable > each.committed)
+    if (due.length === 0) return
+    const positions = due.map(({ topic, partition, tracker }) => ({
+      topic,
+      partition,
+      offset: tracker.committable,
+      metadata: options.commitMetadata,
+    }))
+    try {
+      if (!(await consumer.commit(positions))) return
+      due.forEach((each, index) => (each.committed = positions[index]?.offset ?? each.committed))
+    } catch (error) {
+      logger.warn({ group: groupId, error: messageOf(error) }, 'commit failed; trying again')
+      scheduleCommit(troubleDelayMs)
+    }
+  }
+
+  return {
+    start: () => consumer.start(),
+    pauseAll() {
+      draining = true
+      consumer.pause([...partitions.values()])
+    },
+    async stop() {
+      draining = true
+      await commitOnce()
+      stopped = true
+      clearTimeout(commitTimer)
+      await consumer.stop()
+    },
+    get lastHeartbeatAt() {
+      return consumer.lastHeartbeatAt
+    },
+  }
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,63 @@
+/**
+ * How many events of a subscription are in flight, and who waits for a place. First come, first served.
+ * `limit` is asked each time: a changed subscription needs no new window.
+ */
+export interface Window {
+  readonly inFlight: number
+  /** How many wait for a place. */
+  readonly waiting: number
+  /** Runs the task as soon as there is a place; it holds the place until it settles. It must not reject. */
+  run(task: () => Promise<void>): void
+  /** Forgets those that wait. */
+  clear(): void
+  /** Resolves when nothing is in flight any more. */
+  idle(): Promise<void>
+}
+
+export function createWindow(limit: () => number, onFreed: () => void = () => {}): Window {
+  let inFlight = 0
+  let queue: (() => Promise<void>)[] = []
+  let head = 0
+  let idleWaiters: (() => void)[] = []
+
+  function pump(): void {
+    while (inFlight < limit() && head < queue.length) {
+      const task = queue[head] as () => Promise<void>
+      head += 1
+      if (head > 256 && head * 2 > queue.length) {
+        queue = queue.slice(head)
+        head = 0
+      }
+      inFlight += 1
+      void task().finally(settled)
+    }
+  }
+
+  function settled(): void {
+    inFlight -= 1
+    pump()
+    onFreed()
+    if (inFlight > 0) return
+    for (const resolve of idleWaiters.splice(0)) resolve()
+  }
+
+  return {
+    get inFlight() {
+      return inFlight
+    },
+    get waiting() {
+      return queue.length - head
+    },
+    run(task) {
+      queue.push(task)
+      pump()
+    },
+    clear() {
+      queue = []
+      head = 0
+    },
+    async idle() {
+      if (inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve))
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import type { OutgoingRecord } from '@barnabas/core'
+import type { KafkaClient, Producer, ProduceResult } from '@barnabas/kafka'
+import type { Logger } from './logger.ts'
+
+/**
+ * Writes the records that verdicts ask for. One producer for the tiers, one for the default dead-letter topic,
+ * one for all other targets: a deleted topic disturbs only its own class.
+ */
+export interface Writers {
+  /**
+   * Tries the forms of one record in order, each until it is acknowledged or refused as too large; what can pass
+   * is tried again for as long as it takes, holding the offset (design, promise 7). `abandoned` is asked before
+   * each try: a lost partition's record is not written any more.
+   */
+  write(forms: readonly OutgoingRecord[], abandoned: () => boolean): Promise<WriteResult>
+  close(): Promise<void>
+}
+
+export type WriteResult =
+  { readonly kind: 'written'; readonly form: number } | { readonly kind: 'too-large' } | { readonly kind: 'abandoned' }
+
+const firstPauseMs = 100
+const longestPauseMs = 5_000
+
+export function createWriters(options: {
+  readonly kafka: KafkaClient
+  readonly isTier: (topic: string) => boolean
+  readonly defaultDeadLetterTopic: string
+  readonly logger: Logger
+}): Writers {
+  const { kafka, isTier, defaultDeadLetterTopic, logger } = options
+  const tiers = kafka.producer()
+  const deadLetters = kafka.producer()
+  let others: Producer | undefined
+
+  function producerOf(topic: string): Producer {
+    if (isTier(topic)) return tiers
+    if (topic === defaultDeadLetterTopic) return deadLetters
+    others ??= kafka.producer()
+    return others
+  }
+
+  async function writeForm(
+    record: OutgoingRecord,
+    abandoned: () => boolean,
+  ): Promise<'written' | 'too-large' | 'abandoned'> {
+    const producer = producerOf(record.topic)
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      if (abandoned()) return 'abandoned'
+      const result: ProduceResult = await producer.produce(record)
+      if (result.kind === 'acknowledged') return 'written'
+      if (result.kind === 'refused' && result.code === 'RECORD_TOO_LARGE') return 'too-large'
+      logger.warn(
+        { topic: record.topic, error: result.message },
+        'a record cannot be written; its event stays where it is, and the write is tried again',
+      )
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  return {
+    async write(forms, abandoned) {
+      for (const [form, record] of forms.entries()) {
+        const result = await writeForm(record, abandoned)
+        if (result === 'written') return { kind: 'written', form }
+        if (result === 'abandoned') return { kind: 'abandoned' }
+      }
+      return { kind: 'too-large' }
+    },
+    async close() {
+      await Promise.all([tiers.close(), deadLetters.close(), others?.close()])
+    },
+  }
+}
