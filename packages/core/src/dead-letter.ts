@@ -1,5 +1,6 @@
 import { put, rfc3339, withoutOwnHeaders, writeState } from './delivery-headers.ts'
 import type { KnownState } from './delivery-headers.ts'
+import { mediaTypeEssence } from './media-type.ts'
 import type { HeaderValue, OutgoingRecord, RecordHeaders } from './record.ts'
 import type { DeadLetterReason } from './verdict.ts'
 
@@ -53,17 +54,27 @@ export function deadLetterRecords(letter: DeadLetter): readonly [OutgoingRecord,
 function deadLetterHeaders(letter: DeadLetter): RecordHeaders {
   const { state } = letter
   const headers = withoutOwnHeaders(letter.headers)
-  for (const name of extensionAttributes) delete headers[name]
   writeState(headers, state)
   put(headers, 'barnabas-dead-letter-reason', letter.reason)
   put(headers, 'barnabas-dead-letter-time', rfc3339(letter.time))
   if (letter.destination !== undefined) put(headers, 'barnabas-destination', letter.destination)
-  if (letter.responseBody) put(headers, 'barnabas-response-body', textOf(letter.responseBody, responseBodyBytesMax))
+  if (letter.responseBody) put(headers, 'barnabas-response-body', utf8Prefix(letter.responseBody, responseBodyBytesMax))
   for (const [name, bytes] of Object.entries(letter.damaged ?? {})) {
     headers[`barnabas-malformed-${name.slice('barnabas-'.length)}`] = bytes
   }
-  if (letter.headers['ce_specversion'] !== undefined) writeExtensionAttributes(headers, letter)
+  if (isBinaryMode(letter.headers)) writeExtensionAttributes(headers, letter)
   return headers
+}
+
+/** A CloudEvents content type decides before `ce_` headers, which a structured event may carry too (Kafka binding §3.3). */
+function isBinaryMode(headers: RecordHeaders): boolean {
+  if (headers['ce_specversion'] === undefined) return false
+  return !Object.entries(headers).some(
+    ([name, value]) =>
+      name.toLowerCase() === 'content-type' &&
+      Buffer.isBuffer(value) &&
+      mediaTypeEssence(value.toString('latin1')).startsWith('application/cloudevents'),
+  )
 }
 
 function writeExtensionAttributes(headers: Record<string, HeaderValue | readonly HeaderValue[]>, letter: DeadLetter) {
@@ -73,18 +84,22 @@ function writeExtensionAttributes(headers: Record<string, HeaderValue | readonly
     ce_deliveryattempts: state.attempts,
     ce_lastdeliveryoutcome: state.lastOutcome,
     ce_publishtime: state.publishTime === undefined ? undefined : rfc3339(state.publishTime),
-    ce_lastdeliveryattempttime: state.lastAttemptTime ? rfc3339(state.lastAttemptTime) : undefined,
+    ce_lastdeliveryattempttime: state.lastAttemptTime == null ? undefined : rfc3339(state.lastAttemptTime),
   } satisfies Record<(typeof extensionAttributes)[number], unknown>
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined && value !== null) headers[name] = Buffer.from(String(value))
+  for (const name of extensionAttributes) {
+    const value = values[name]
+    // What stands there may be from an earlier dead letter: what is unknown now must not look known.
+    if (value === undefined || value === null) delete headers[name]
+    else headers[name] = Buffer.from(String(value))
   }
 }
 
-/** Bytes as UTF-8 text of at most `bytesMax` bytes, cut at a character; what is no UTF-8 becomes U+FFFD. */
-export function textOf(bytes: Buffer, bytesMax: number): string {
-  let text = bytes.subarray(0, bytesMax).toString('utf8')
-  // A character that the cut went through shows as U+FFFD at the end; replacement characters can also lengthen the text.
-  if (bytes.length > bytesMax || Buffer.byteLength(text) > bytesMax) text = text.replace(/\uFFFD+$/u, '')
-  while (Buffer.byteLength(text) > bytesMax) text = text.slice(0, -1)
-  return text
+/** Bytes as UTF-8 of at most `bytesMax` bytes, cut at a character; what is no UTF-8 becomes U+FFFD. */
+export function utf8Prefix(bytes: Buffer, bytesMax: number): Buffer {
+  // Bytes that fill the limit were probably cut there already: `stream` leaves out a character that is not whole.
+  const isCut = bytes.length >= bytesMax
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, bytesMax), { stream: isCut })
+  // Replacement characters lengthen the text; `write` stops before a character that does not fit.
+  const prefix = Buffer.alloc(bytesMax)
+  return prefix.subarray(0, prefix.write(text))
 }

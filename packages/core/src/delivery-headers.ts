@@ -39,7 +39,8 @@ export const ownHeaderPrefix = 'barnabas-'
 export function retryHeaders(original: RecordHeaders, state: DeliveryState, dueAt: number): RecordHeaders {
   const headers = withoutOwnHeaders(original)
   writeState(headers, state)
-  put(headers, 'barnabas-due-time', rfc3339(dueAt))
+  // Rounded up: a due time cut to whole milliseconds would be early.
+  put(headers, 'barnabas-due-time', rfc3339(Math.ceil(dueAt)))
   put(headers, 'barnabas-hops', state.hops)
   if (state.expiryTime !== null) put(headers, 'barnabas-expiry-time', rfc3339(state.expiryTime))
   return headers
@@ -52,10 +53,10 @@ export function writeState(headers: Record<string, HeaderValue | readonly Header
   if (state.generation !== undefined) put(headers, 'barnabas-subscription-generation', state.generation)
   if (state.attempts !== undefined) put(headers, 'barnabas-attempts', state.attempts)
   if (state.publishTime !== undefined) put(headers, 'barnabas-publish-time', rfc3339(state.publishTime))
-  if (state.firstAttemptTime) put(headers, 'barnabas-first-attempt-time', rfc3339(state.firstAttemptTime))
-  if (state.lastAttemptTime) put(headers, 'barnabas-last-attempt-time', rfc3339(state.lastAttemptTime))
+  if (state.firstAttemptTime != null) put(headers, 'barnabas-first-attempt-time', rfc3339(state.firstAttemptTime))
+  if (state.lastAttemptTime != null) put(headers, 'barnabas-last-attempt-time', rfc3339(state.lastAttemptTime))
   if (state.lastOutcome) put(headers, 'barnabas-last-outcome', state.lastOutcome)
-  if (state.lastStatus) put(headers, 'barnabas-last-status', state.lastStatus)
+  if (state.lastStatus != null) put(headers, 'barnabas-last-status', state.lastStatus)
   if (state.lastError) put(headers, 'barnabas-last-error', state.lastError)
   if (source?.topic !== undefined) put(headers, 'barnabas-source-topic', source.topic)
   if (source?.partition !== undefined) put(headers, 'barnabas-source-partition', source.partition)
@@ -71,9 +72,9 @@ export type KnownState = Partial<Omit<DeliveryState, 'source'>> & {
 export function put(
   headers: Record<string, HeaderValue | readonly HeaderValue[]>,
   name: DeliveryHeader,
-  value: string | number,
+  value: string | number | Buffer,
 ): void {
-  headers[name] = Buffer.from(String(value))
+  headers[name] = Buffer.isBuffer(value) ? value : Buffer.from(String(value))
 }
 
 /** A copy of the headers without those that are ours. Values are shared, not copied. */
@@ -187,12 +188,15 @@ export function rfc3339(time: number): string {
 const earliestTime = Date.parse('0000-01-01T00:00:00.000Z')
 const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
 
-const rfc3339Pattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
+const rfc3339Pattern = /^\d{4}-\d{2}-\d{2}T(?!24)\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
 function parseRfc3339(text: string): number | undefined {
   if (!rfc3339Pattern.test(text)) return undefined
   const time = Date.parse(text)
-  return Number.isNaN(time) ? undefined : time
+  const day = text.slice(0, 10)
+  // `Date.parse` takes 30 February for 2 March.
+  if (Number.isNaN(time) || !new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)) return undefined
+  return time
 }
 
 function parseCount(text: string): number | undefined {
@@ -202,7 +206,8 @@ function parseCount(text: string): number | undefined {
 }
 
 function parseStatus(text: string): number | undefined {
-  return /^[1-9]\d\d$/.test(text) ? Number(text) : undefined
+  // Any three digits that a status line can carry: a status that we wrote down must be readable.
+  return /^\d{1,3}$/.test(text) ? Number(text) : undefined
 }
 
 function parseText(text: string): string | undefined {

@@ -58,13 +58,15 @@ export function newDeliveryState(
 
 /** The state after one more attempt. The time to live begins with the first attempt (interface, `barnabas-expiry-time`). */
 export function afterAttempt(state: DeliveryState, result: AttemptResult, policy: RetryPolicy): DeliveryState {
-  const firstAttemptTime = state.firstAttemptTime ?? result.startedAt
+  // After damage the time of an earlier first attempt may be unknown, and stays so.
+  const firstAttemptTime = state.attempts === 0 ? result.startedAt : state.firstAttemptTime
+  const timeToLiveBegins = firstAttemptTime ?? result.startedAt
   return {
     ...state,
     attempts: state.attempts + 1,
     firstAttemptTime,
     lastAttemptTime: result.startedAt,
-    expiryTime: state.expiryTime ?? (policy.timeToLiveMs === null ? null : result.startedAt + policy.timeToLiveMs),
+    expiryTime: state.expiryTime ?? (policy.timeToLiveMs === null ? null : timeToLiveBegins + policy.timeToLiveMs),
     lastOutcome: result.outcome,
     lastStatus: result.status,
     lastError: result.error,
