@@ -12,7 +12,7 @@ const wanted = (status: SubscriptionStatus, reason: string, seconds: number, rev
 })
 
 const starting = nextStatus('orders', null, wanted('Starting', 'joining its group', 0))!
-const running = nextStatus('orders', starting, wanted('Running', 'reading 1 topic', 1))!
+const running = nextStatus('orders', starting, { ...wanted('Running', 'reading 1 topic', 1), topics: ['orders'] })!
 
 test('the first status begins the history', () => {
   expect(starting).toEqual({
@@ -22,16 +22,17 @@ test('the first status begins the history', () => {
     since: '2026-03-01T12:00:00.000Z',
     generation: 7,
     revision: 1,
-    firstRunning: null,
+    startedTopics: [],
+    missedTopics: [],
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
 })
 
-test('running for the first time is remembered', () => {
+test('the topics it ran on are remembered', () => {
   expect(running).toMatchObject({
     status: 'Running',
     since: '2026-03-01T12:00:01.000Z',
-    firstRunning: '2026-03-01T12:00:01.000Z',
+    startedTopics: ['orders'],
   })
   expect(running.history.map(({ from, to }) => [from, to])).toEqual([
     [null, 'Starting'],
@@ -68,12 +69,12 @@ test('the history is bounded, and the first run outlives the bound', () => {
   expect(record.history).toHaveLength(statusHistoryMax)
   expect(record.history[0]).toMatchObject({ reason: 'turn 30' })
   expect(record.history.at(-1)).toMatchObject({ reason: 'turn 49' })
-  expect(record.firstRunning).toBe('2026-03-01T12:00:01.000Z')
+  expect(record.startedTopics).toEqual(['orders'])
 })
 
 test('another generation has run never, and has no history', () => {
   const next = nextStatus('orders', running, wanted('Starting', 'joining its group', 9, 1, 8))!
-  expect(next).toMatchObject({ generation: 8, firstRunning: null })
+  expect(next).toMatchObject({ generation: 8, startedTopics: [] })
   expect(next.history).toEqual([
     { time: '2026-03-01T12:00:09.000Z', from: null, to: 'Starting', reason: 'joining its group' },
   ])
@@ -101,4 +102,13 @@ test.each([
   ['a prototype name', '{"__proto__":{"id":"orders"}}'],
 ])('%s is no status', (_, text) => {
   expect(parseStatus(text === null ? null : Buffer.from(text), 'orders')).toBeNull()
+})
+
+test('a topic that was missing is remembered until the subscription leaves it', () => {
+  const failed = nextStatus('orders', running, { ...wanted('Start Failed', 'no topic', 5), missing: ['orders'] })!
+  expect(failed).toMatchObject({ startedTopics: [], missedTopics: ['orders'] })
+  const again = nextStatus('orders', failed, { ...wanted('Running', 'reading 1 topic', 6), topics: ['orders'] })!
+  expect(again).toMatchObject({ startedTopics: ['orders'], missedTopics: ['orders'] })
+  const without = nextStatus('orders', again, { ...wanted('Running', 'reading 1 topic', 7, 2), topics: ['bills'] })!
+  expect(without).toMatchObject({ startedTopics: ['bills'], missedTopics: [] })
 })

@@ -20,7 +20,8 @@ const statusRecordSchema = z.object({
   since: z.string(),
   generation: z.int(),
   revision: z.int(),
-  firstRunning: z.string().nullable(),
+  startedTopics: z.array(z.string()),
+  missedTopics: z.array(z.string()),
   history: z.array(statusChangeSchema),
 })
 
@@ -38,8 +39,10 @@ export interface StatusRecord {
   /** Which life of the subscription, and which revision of it, the status speaks of; 0 when its record carries none. */
   readonly generation: number
   readonly revision: number
-  /** When this generation was first `Running`, null if never. It outlives the bounded history: who ran before must find its offsets. */
-  readonly firstRunning: string | null
+  /** The topics with which this generation was `Running`: on these it must find its committed offsets. */
+  readonly startedTopics: readonly string[]
+  /** The topics that were missing since they are subscribed to: their stored start offsets are of a topic that is gone. */
+  readonly missedTopics: readonly string[]
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -50,6 +53,10 @@ export interface WantedStatus {
   readonly reason: string
   readonly generation: number
   readonly revision: number
+  /** With `Running`: the topics it runs on. */
+  readonly topics?: readonly string[]
+  /** With `Start Failed`: source topics that do not exist. */
+  readonly missing?: readonly string[]
   readonly now: number
 }
 
@@ -63,7 +70,13 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const last = previous !== null && previous.generation === generation ? previous : null
   const sameStatus = last !== null && last.status === status
   const sameReason = sameStatus && last.reason === reason
-  if (sameReason && last.revision === revision) return null
+  const { topics, missing = [] } = wanted
+  const startedTopics = topics ?? last?.startedTopics.filter((topic) => !missing.includes(topic)) ?? []
+  const missedBefore = last?.missedTopics.filter((topic) => topics?.includes(topic) ?? true) ?? []
+  const missedTopics = [...new Set([...missedBefore, ...missing])]
+  const sameTopics =
+    last !== null && sameNames(last.startedTopics, startedTopics) && sameNames(last.missedTopics, missedTopics)
+  if (sameReason && last.revision === revision && sameTopics) return null
   const history = last?.history ?? []
   return {
     id,
@@ -72,11 +85,16 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     since: sameStatus ? last.since : time,
     generation,
     revision,
-    firstRunning: last?.firstRunning ?? (status === 'Running' ? time : null),
+    startedTopics,
+    missedTopics,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),
   }
+}
+
+function sameNames(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name, index) => name === other[index])
 }
 
 /** The record that a status topic's value holds, null for a tombstone and for what is no status of `id`. */
