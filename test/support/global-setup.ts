@@ -2,7 +2,15 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { endLeftOverBroker, fastStartJvmFlags, findKafkaWay, startLocalKafka } from '@barnabas/local-kafka'
+import {
+  endLeftOverBroker,
+  fastStartJvmFlags,
+  findKafkaWay,
+  startContainerKafka,
+  startLocalKafka,
+  type ContainerKafka,
+  type LocalKafka,
+} from '@barnabas/local-kafka'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,40 +24,39 @@ const prefix = 'barnabas-test-kafka-'
 /** One broker for the whole run, from the first way that applies; what was started here ends with the run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const way = await findKafkaWay({ env: process.env })
-  switch (way.kind) {
-    case 'given': {
-      console.log(`kafka tests: the Kafka at ${way.brokers} (KAFKA_BROKERS)`)
-      project.provide('kafkaBrokers', way.brokers)
-      return async () => undefined
-    }
-    case 'container': {
-      throw new Error('not yet')
-    }
-    case 'jdk': {
-      await removeAbandoned()
-      const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
-      const kafka = await startLocalKafka({
-        dataDir,
-        port: 0,
-        heapMb: 384,
-        jvmFlags: fastStartJvmFlags,
-        onProgress: (message) => console.log(`kafka tests: ${message}`),
-      }).catch(async (error: unknown) => {
-        await rm(dataDir, { recursive: true, force: true })
-        throw error
-      })
-      project.provide('kafkaBrokers', kafka.brokers)
-      let isStopping = false
-      void kafka.exited.then(async (exit) => {
-        if (!isStopping) console.error(`kafka tests: ${await kafka.describeExit(exit)}`)
-      })
-      return async () => {
-        isStopping = true
-        await kafka.stop()
-        await rm(dataDir, { recursive: true, force: true })
-      }
-    }
+  if (way.kind === 'given') {
+    console.log(`kafka tests: the Kafka at ${way.brokers} (KAFKA_BROKERS)`)
+    project.provide('kafkaBrokers', way.brokers)
+    return async () => undefined
   }
+  await removeAbandoned()
+  const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+  const kafka = await start(way.kind, dataDir).catch(async (error: unknown) => {
+    await rm(dataDir, { recursive: true, force: true })
+    throw error
+  })
+  project.provide('kafkaBrokers', kafka.brokers)
+  let isStopping = false
+  void kafka.exited.then(async (exit) => {
+    if (!isStopping) console.error(`kafka tests: ${await kafka.describeExit(exit)}`)
+  })
+  return async () => {
+    isStopping = true
+    await kafka.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+function start(kind: 'jdk' | 'container', dataDir: string): Promise<LocalKafka | ContainerKafka> {
+  const common = {
+    dataDir,
+    port: 0,
+    heapMb: 384,
+    onProgress: (message: string) => console.log(`kafka tests: ${message}`),
+  }
+  return kind === 'jdk'
+    ? startLocalKafka({ ...common, jvmFlags: fastStartJvmFlags })
+    : startContainerKafka({ ...common, keepData: false })
 }
 
 /** Brokers and directories of runs that were killed: their pid is part of the name. */

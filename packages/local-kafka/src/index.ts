@@ -1,6 +1,8 @@
 export { readBrokerFile } from './broker-file.ts'
 export type { BrokerFile } from './broker-file.ts'
 export { kafkaVersion } from './broker-config.ts'
+export { startContainerKafka } from './container-kafka.ts'
+export type { ContainerKafka, ContainerKafkaOptions } from './container-kafka.ts'
 export { endLeftOverBroker } from './left-over-broker.ts'
 export { findKafkaWay } from './kafka-way.ts'
 export type { KafkaWay } from './kafka-way.ts'

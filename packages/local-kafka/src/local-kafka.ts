@@ -8,12 +8,12 @@ import { loadBrokerFile, removeBrokerFile, writeBrokerFile } from './broker-file
 import { brokerEndError, logTail } from './broker-log.ts'
 import { probeBroker } from './broker-probe.ts'
 import { clusterIdOf, openDataDir, readBrokerConfig, runKafkaTool, writeBrokerConfig } from './data-dir.ts'
+import { lockDataDir } from './data-dir-lock.ts'
 import { findJava } from './java.ts'
 import { kafkaJars } from './kafka-jars.ts'
 import { dataDirArgument, findLeftOver, type LeftOverBroker } from './left-over-broker.ts'
 import { LocalKafkaError, fileError } from './local-kafka-error.ts'
 import { anyFreePort, choosePort } from './ports.ts'
-import { tryLock } from './process-lock.ts'
 import { endProcess, processIdentity } from './processes.ts'
 
 export interface LocalKafkaOptions {
@@ -83,20 +83,11 @@ const startsTried = 3
  */
 export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
   const dir = await openDataDir(options.dataDir)
-  const lock = await tryLock(join(dir, 'start.lock')).catch((error: unknown) => {
-    throw fileError(dir, error)
-  })
-  if (lock.kind === 'held') {
-    throw new LocalKafkaError(
-      'DataDirInUse',
-      `The data directory ${dir} is in use by process ${lock.pid}: use the broker that it runs, stop it first ` +
-        `(Ctrl-C, or kill ${lock.pid}), or name another directory with BARNABAS_DATA_DIR.`,
-    )
-  }
+  const release = await lockDataDir(dir)
   try {
-    return await startLocked(dir, options, lock.release)
+    return await startLocked(dir, options, release)
   } catch (error) {
-    await lock.release()
+    await release()
     throw error
   }
 }

@@ -25,7 +25,9 @@ export async function tryLock(path: string): Promise<LockAttempt> {
       try {
         // Unlike open(…, 'wx'), a link makes the file appear together with what stands in it.
         await link(token, path)
-        return { kind: 'acquired', release: () => rm(path, { force: true }) }
+        let releasing: Promise<void> | null = null
+        // Once only: later the file may be another process's.
+        return { kind: 'acquired', release: () => (releasing ??= rm(path, { force: true })) }
       } catch (error) {
         if (systemErrorCode(error) !== 'EEXIST') throw error
       }
