@@ -45,9 +45,12 @@ function readContent(value: Buffer): StructuredContent | Malformed {
   for (const member of jsonMembers(value)) members.set(member.name, member)
   const dataMember = take(members, 'data')
   const base64Member = take(members, 'data_base64')
-  // First, because it tells a CloudEvent from any other JSON object.
-  const version = members.get('specversion')
-  if (version === undefined) return malformed(problemOfVersion(undefined))
+  // The version first: it tells a CloudEvent from any other JSON object, and which rules hold for the rest.
+  const versionMember = members.get('specversion')
+  const version = versionMember === undefined ? ({ kind: 'absent' } as const) : attributeText(value, versionMember)
+  if (version.kind === 'malformed') return version
+  if (version.kind === 'absent') return malformed(problemOfVersion(undefined))
+  if (version.text !== '1.0') return malformed(problemOfVersion(version.text))
 
   const attributes = new Map<string, string>()
   for (const [name, member] of members) {
