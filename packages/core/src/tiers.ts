@@ -28,8 +28,3 @@ export const tiers = [
 ] as const
 
 export type TierName = (typeof tiers)[number]['name']
-
-export interface Tier {
-  readonly name: TierName
-  readonly delayMs: number
-}
