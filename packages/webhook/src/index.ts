@@ -1,0 +1,7 @@
+export { addressGuard } from './address-guard.ts'
+export type { AddressCheck, AddressGuard, AddressGuardResult, SinkProtocol } from './address-guard.ts'
+export type { ResolveAll } from './connector.ts'
+export { webhookRequest } from './request.ts'
+export type { WebhookRequest, WebhookRequestOptions } from './request.ts'
+export { createWebhookSender } from './sender.ts'
+export type { WebhookAttemptOptions, WebhookSender, WebhookSenderOptions } from './sender.ts'
