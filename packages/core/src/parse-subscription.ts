@@ -1,0 +1,207 @@
+import { parseDuration } from './duration.ts'
+import { names } from './names.ts'
+import { didYouMean } from './nearest-name.ts'
+import { retryPolicyOf } from './retry-policy.ts'
+import type { Subscription } from './subscription.ts'
+import type { SubscriptionProblem } from './subscription-field.ts'
+import { isMapping, problemAt, shown } from './subscription-field.ts'
+import { retrySpecOf } from './subscription-schedule.ts'
+import type { WrittenSubscription } from './subscription-schema.ts'
+import { knownFields, subscriptionSchema } from './subscription-schema.ts'
+
+export interface ParseOptions {
+  /** `BARNABAS_PREFIX`; decides the default dead-letter topic and which topics are Barnabas's own. */
+  readonly prefix?: string
+  /** `BARNABAS_TIME_SCALE`: multiplies every duration. Limits are those of what was written. */
+  readonly timeScale?: number
+  /** Unknown fields are a person's mistake in a file, and a newer version's work in the topic. Default: refuse. */
+  readonly unknownFields?: 'refuse' | 'ignore-with-warning'
+}
+
+export interface InvalidSubscription {
+  readonly kind: 'invalid'
+  readonly problems: readonly SubscriptionProblem[]
+}
+
+/** What was written and what it means. */
+export interface ReadSubscription {
+  readonly kind: 'valid'
+  /** Without its life (generation 0, revision 0, no start offsets) unless it comes from the topic. */
+  readonly subscription: Subscription
+  readonly written: WrittenSubscription
+  readonly warnings: readonly string[]
+}
+
+export interface ValidSubscription extends ReadSubscription {
+  /** The revision that the file was taken from: if it is not the present one, somebody else changed it. */
+  readonly expected: ExpectedRevision | null
+}
+
+export interface ExpectedRevision {
+  readonly revision: number
+  /** null when the file names none. */
+  readonly generation: number | null
+}
+
+/**
+ * Reads a subscription as a person wrote it (YAML or JSON, already an object). `generation`, `revision`,
+ * `startOffsets` and `status`, which `barnabas get` prints, are accepted: the first two say what the file was taken
+ * from, the others are dropped. Never throws, whatever the input.
+ */
+export function parseSubscription(input: unknown, options: ParseOptions = {}): ValidSubscription | InvalidSubscription {
+  if (!isMapping(input)) return { kind: 'invalid', problems: [problemAt([], `${shown(input)} is not a mapping`)] }
+  const { generation, revision, startOffsets: _startOffsets, status: _status, ...fields } = input
+  const problems: SubscriptionProblem[] = []
+  if (revision !== undefined && !isPositive(revision)) {
+    problems.push(problemAt(['revision'], `${shown(revision)} is not a revision; leave it out, or as get wrote it`))
+  }
+  if (generation !== undefined && !isPositive(generation)) {
+    problems.push(problemAt(['generation'], `${shown(generation)} is not a generation; leave it out`))
+  }
+  const read = readSubscription(fields, options)
+  if (read.kind === 'invalid') return { kind: 'invalid', problems: [...problems, ...read.problems] }
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  const expected = isPositive(revision) ? { revision, generation: isPositive(generation) ? generation : null } : null
+  return { ...read, expected }
+}
+
+/** The common part of file and topic: the fields that a person writes. */
+export function readSubscription(
+  fields: Readonly<Record<string, unknown>>,
+  options: ParseOptions,
+): ReadSubscription | InvalidSubscription {
+  const foreign = foreignNotation(fields)
+  if (foreign !== null) return { kind: 'invalid', problems: [problemAt([], foreign)] }
+  const parsed = parseFields(fields, options.unknownFields ?? 'refuse')
+  if (parsed.kind === 'invalid') return parsed
+  const resolved = resolve(parsed.written, options)
+  if (resolved.kind === 'invalid') return resolved
+  return { ...resolved, written: parsed.written, warnings: [...parsed.warnings, ...resolved.warnings] }
+}
+
+type ParsedFields =
+  | { readonly kind: 'valid'; readonly written: WrittenSubscription; readonly warnings: readonly string[] }
+  | InvalidSubscription
+
+function parseFields(
+  fields: Readonly<Record<string, unknown>>,
+  unknownFields: 'refuse' | 'ignore-with-warning',
+): ParsedFields {
+  const parsed = subscriptionSchema.safeParse(fields)
+  if (parsed.success) return { kind: 'valid', written: parsed.data, warnings: [] }
+  const problems: SubscriptionProblem[] = []
+  const unknown: SubscriptionProblem[] = []
+  for (const issue of parsed.error.issues) {
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+    if (issue.code !== 'unrecognized_keys') problems.push(problemAt(path, issue.message))
+    else for (const key of issue.keys) unknown.push(unknownField(path, key))
+  }
+  if (unknownFields === 'refuse' || unknown.length === 0)
+    return { kind: 'invalid', problems: [...problems, ...unknown] }
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  const known = parseFields(without(fields, unknown), 'refuse')
+  return known.kind === 'invalid'
+    ? known
+    : { ...known, warnings: unknown.map(({ message }) => `${message}; it is ignored`) }
+}
+
+function unknownField(path: readonly (string | number)[], key: string): SubscriptionProblem {
+  return problemAt([...path, key], `is not a known field${didYouMean(key, knownFields(path))}`)
+}
+
+/** The mapping without the fields that the problems name; they are at most two levels deep. */
+function without(
+  fields: Readonly<Record<string, unknown>>,
+  unknown: readonly SubscriptionProblem[],
+): Readonly<Record<string, unknown>> {
+  const drop = (value: unknown, path: readonly (string | number)[]): unknown => {
+    if (!isMapping(value)) return value
+    const names = new Set(
+      unknown
+        .filter((each) => path.every((step, index) => each.path[index] === step))
+        .map((each) => (each.path.length === path.length + 1 ? each.path[path.length] : undefined)),
+    )
+    const kept = Object.entries(value).filter(([name]) => !names.has(name))
+    return Object.fromEntries(kept.map(([name, each]) => [name, path.length === 0 ? drop(each, [name]) : each]))
+  }
+  return drop(fields, []) as Readonly<Record<string, unknown>>
+}
+
+type Resolved =
+  | { readonly kind: 'valid'; readonly subscription: Subscription; readonly warnings: readonly string[] }
+  | InvalidSubscription
+
+function resolve(written: WrittenSubscription, { prefix = 'barnabas', timeScale = 1 }: ParseOptions): Resolved {
+  const own = names(prefix)
+  const { spec, problems: retryProblems } = retrySpecOf(written.retry ?? {})
+  const problems = [...retryProblems]
+  const deadLetter = deadLetterOf(written, own.deadLetter)
+
+  for (const [index, topic] of written.topics.entries()) {
+    if (own.isInternal(topic)) {
+      problems.push(problemAt(['topics', index], `${shown(topic)} is one of Barnabas's own topics and holds no events`))
+    } else if (topic === deadLetter?.topic) {
+      const mend = 'name another deadLetter.topic, or set deadLetter: none'
+      problems.push(
+        problemAt(['topics', index], `${shown(topic)} is where this subscription's dead letters go; ${mend}`),
+      )
+    }
+  }
+  if (deadLetter !== null && own.isInternal(deadLetter.topic)) {
+    const message = `${shown(deadLetter.topic)} is one of Barnabas's own topics; name another`
+    problems.push(problemAt(['deadLetter', 'topic'], message))
+  }
+  if (problems.length > 0) return { kind: 'invalid', problems }
+
+  const timeoutMs = parseDuration(written.timeout) ?? (spec.schedule === 'event-grid-kubernetes' ? 60_000 : 30_000)
+  return {
+    kind: 'valid',
+    subscription: {
+      id: written.id,
+      generation: 0,
+      revision: 0,
+      topics: written.topics,
+      sink: written.sink,
+      startOffsets: {},
+      types: written.types ?? [],
+      filters: written.filters ?? [],
+      timeoutMs: Math.max(1, Math.round(timeoutMs * timeScale)),
+      mode: written.mode ?? 'binary',
+      concurrency: written.concurrency ?? 64,
+      retry: retryPolicyOf(spec, timeScale),
+      deadLetter,
+    },
+    warnings: warningsOf(written, deadLetter),
+  }
+}
+
+function deadLetterOf({ deadLetter }: WrittenSubscription, defaultTopic: string): Subscription['deadLetter'] {
+  if (deadLetter === 'none') return null
+  return { topic: deadLetter?.topic ?? defaultTopic, responseBody: deadLetter?.responseBody ?? true }
+}
+
+function warningsOf(written: WrittenSubscription, deadLetter: Subscription['deadLetter']): string[] {
+  const warnings: string[] = []
+  if (deadLetter === null) {
+    warnings.push('deadLetter: none: events whose retries are exhausted will be discarded, and only counted')
+  }
+  if (written.sink.includes('#')) warnings.push('sink: what follows # is never sent')
+  return warnings
+}
+
+/** Other products' notations are recognised, so that they are refused by name. */
+function foreignNotation(fields: Readonly<Record<string, unknown>>): string | null {
+  if (Object.hasOwn(fields, 'sink')) return null
+  if (Object.hasOwn(fields, 'properties')) return "Event Grid's notation is not available in this version"
+  if (
+    Object.hasOwn(fields, 'EventStreamingName') ||
+    (Object.hasOwn(fields, 'Source') && Object.hasOwn(fields, 'Sink'))
+  ) {
+    return "EventBridge's notation is not available in this version"
+  }
+  return null
+}
+
+function isPositive(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}

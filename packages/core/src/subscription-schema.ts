@@ -1,0 +1,191 @@
+import * as z from 'zod'
+import { formatDuration, parseDuration } from './duration.ts'
+import { topicNameProblem } from './names.ts'
+import { didYouMean } from './nearest-name.ts'
+import { parseSize } from './size.ts'
+import { readFilters } from './subscription-filters.ts'
+import type { Report } from './subscription-field.ts'
+import { field, isMapping, readList, readNumber, readText, shown } from './subscription-field.ts'
+import { readNeverOn, readSchedule } from './subscription-schedule.ts'
+
+const topicsMax = 100
+const typesMax = 1_000
+const typeLengthMax = 1_024
+const sinkLengthMax = 2_048
+const timeoutMinMs = 100
+const timeoutMaxMs = 600_000
+export const concurrencyMax = 10_000
+
+const retrySchema = mapping({
+  schedule: field(readSchedule).optional(),
+  maxAttempts: field((value, report) => readNumber(value, report, 1, 10_000)).optional(),
+  timeToLive: field(readDuration).optional(),
+  neverOn: field(readNeverOn).optional(),
+})
+
+const deadLetterSchema = mapping({
+  topic: field((value, report) => readTopic(value, report)).optional(),
+  responseBody: field(readBoolean).optional(),
+  blob: field(notAvailable).optional(),
+  target: field(notAvailable).optional(),
+})
+
+/**
+ * A subscription as a person writes it, field by field. Nothing is filled in: what comes out is what was written,
+ * and that is what is stored. Fields of later versions are accepted with their default alone.
+ */
+export const subscriptionSchema = mapping({
+  id: field(readId),
+  topics: field(readTopics),
+  sink: field(readSink),
+  from: oneOf(['latest', 'earliest']),
+  input: oneOf(['cloudevents'], ['event-grid', 'custom', 'kafka-record']),
+  types: field(readTypes).optional(),
+  filters: field(readFilters).optional(),
+  headers: onlyDefault('{}', isEmptyMapping),
+  timeout: field(readTimeout).optional(),
+  schema: oneOf(['CloudEventSchemaV1_0'], ['EventGridSchema', 'CustomInputSchema']),
+  mode: oneOf(['binary', 'structured']),
+  concurrency: field((value, report) => readNumber(value, report, 1, concurrencyMax)).optional(),
+  retry: retrySchema.optional(),
+  faultTolerance: oneOf(['allowed'], ['prohibited']),
+  order: oneOf(['none'], ['key', 'partition']),
+  batch: onlyDefault('{ maxEvents: 1, preferredSize: 64KB }', isDefaultBatch),
+  endpoint: oneOf(['webhook'], ['azure']),
+  notation: oneOf(['barnabas'], ['event-grid', 'event-grid-kubernetes', 'eventbridge']),
+  inputSchemaMapping: onlyDefault('none', (value) => value === 'none'),
+  probation: onlyDefault('{ after: 10 }', isDefaultProbation),
+  handshake: oneOf(['none'], ['event-grid', 'cloudevents']),
+  rate: onlyDefault('none', (value) => value === 'none'),
+  transform: onlyDefault('{}', isEmptyMapping),
+  deadLetter: noneOr(deadLetterSchema).optional(),
+})
+
+export type WrittenSubscription = Readonly<z.output<typeof subscriptionSchema>>
+
+/** The known fields of the mapping that a path leads to. */
+export function knownFields(path: readonly PropertyKey[]): readonly string[] {
+  if (path.length === 0) return Object.keys(subscriptionSchema.shape)
+  if (path[0] === 'retry') return Object.keys(retrySchema.shape)
+  return path[0] === 'deadLetter' ? Object.keys(deadLetterSchema.shape) : []
+}
+
+function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'invalid_type' ? `${shown(issue.input)} is not a mapping of fields to values` : undefined,
+  })
+}
+
+function noneOr<Schema extends z.ZodType>(schema: Schema) {
+  return z.unknown().transform((value, context): 'none' | z.output<Schema> => {
+    if (value === 'none') return 'none'
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
+    return z.NEVER
+  })
+}
+
+/** One of a few words; those of `later` are refused by name. */
+function oneOf<const Word extends string>(words: readonly Word[], later: readonly string[] = []) {
+  return field((value, report): Word | undefined => {
+    const word = words.find((each) => each === value)
+    if (word !== undefined) return word
+    if (typeof value === 'string' && later.includes(value)) {
+      return void report(`${value} is not available in this version; only ${words.join(', ')}`)
+    }
+    const allowed = words.length === 1 ? `only ${words[0]} is possible` : `one of ${words.join(', ')}`
+    return void report(`${shown(value)} is not known; ${allowed}${didYouMean(value, words)}`)
+  }).optional()
+}
+
+/** A field of a later version: accepted when it says what happens anyway, else refused by name. */
+function onlyDefault(written: string, isDefault: (value: unknown) => boolean) {
+  return field((value, report) => {
+    if (isDefault(value)) return value
+    return void report(`${shown(value)} is not available in this version; only ${written}, or leave it out`)
+  }).optional()
+}
+
+function notAvailable(_value: unknown, report: Report): undefined {
+  report('is not available in this version')
+}
+
+function isEmptyMapping(value: unknown): boolean {
+  return isMapping(value) && Object.keys(value).length === 0
+}
+
+function isDefaultBatch(value: unknown): boolean {
+  if (!isMapping(value)) return false
+  const { maxEvents = 1, preferredSize = '64KB', ...others } = value
+  return maxEvents === 1 && parseSize(preferredSize) === parseSize('64KB') && isEmptyMapping(others)
+}
+
+function isDefaultProbation(value: unknown): boolean {
+  if (!isMapping(value)) return false
+  const { after = 10, ...others } = value
+  return after === 10 && isEmptyMapping(others)
+}
+
+function readId(value: unknown, report: Report): string | undefined {
+  const id = readText(value, report, 63)
+  if (id === undefined || /^[a-z0-9][a-z0-9-]*$/.test(id)) return id
+  return void report(`${shown(id)} is not an id; lower-case letters, digits and "-", beginning with a letter or digit`)
+}
+
+function readTopics(value: unknown, report: Report): readonly string[] | undefined {
+  const list = readList(value, report, topicsMax, '[orders]')
+  if (list === undefined) return undefined
+  if (list.length === 0) return void report('is empty; name at least one topic')
+  const topics = list.map((entry, index) => readTopic(entry, report, [index]))
+  for (const [index, topic] of topics.entries()) {
+    if (topic !== undefined && topics.indexOf(topic) < index) report(`${shown(topic)} stands twice`, index)
+  }
+  return topics.filter((topic) => topic !== undefined)
+}
+
+function readTopic(value: unknown, report: Report, below: readonly number[] = []): string | undefined {
+  const topic = readText(value, report, 10_000, below)
+  const problem = topic === undefined ? null : topicNameProblem(topic)
+  if (problem !== null) return void report(`${shown(topic)} is not a topic: it ${problem}`, ...below)
+  return topic
+}
+
+function readSink(value: unknown, report: Report): string | undefined {
+  const sink = readText(value, report, sinkLengthMax)
+  if (sink === undefined) return undefined
+  const url = URL.parse(sink)
+  // Not shown: they are a secret, and the message goes to logs and the status topic.
+  if (url !== null && (url.username !== '' || url.password !== '')) {
+    return void report('user name and password may not stand in the URL, because everybody who reads topics sees them')
+  }
+  if (url?.protocol === 'kafka:') return void report('kafka: is not available in this version; only http(s) URLs')
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return void report(`${shown(sink)} is not an http(s) URL; write for example https://billing.example.com/hook`)
+  }
+  return sink
+}
+
+function readTypes(value: unknown, report: Report): readonly string[] | undefined {
+  const list = readList(value, report, typesMax, '[com.example.paid], or [] for all')
+  return list?.map((entry, index) => readText(entry, report, typeLengthMax, [index]) ?? '')
+}
+
+function readDuration(value: unknown, report: Report): string | undefined {
+  if (parseDuration(value) !== null) return value as string
+  return void report(`${shown(value)} is not a duration; a whole number with ms, s, m, h or d, such as 30s`)
+}
+
+function readTimeout(value: unknown, report: Report): string | undefined {
+  const text = readDuration(value, report)
+  if (text === undefined) return undefined
+  const timeoutMs = parseDuration(text) ?? 0
+  if (timeoutMs >= timeoutMinMs && timeoutMs <= timeoutMaxMs) return text
+  return void report(`${text} is not from ${formatDuration(timeoutMinMs)} to ${formatDuration(timeoutMaxMs)}`)
+}
+
+function readBoolean(value: unknown, report: Report): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  return void report(`${shown(value)} is neither true nor false`)
+}
