@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { outcomeOfStatus, outcomes } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 
 test('A18: success is exactly 200 to 204', () => {
   const delivered = Array.from({ length: 1_000 }, (_, status) => status).filter(
@@ -8,7 +9,7 @@ test('A18: success is exactly 200 to 204', () => {
   expect(delivered).toEqual([200, 201, 202, 203, 204])
 })
 
-test.each([
+test.each<readonly [number, Outcome]>([
   [400, 'BadRequest'],
   [401, 'Unauthorized'],
   [403, 'Forbidden'],
