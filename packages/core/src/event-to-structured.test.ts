@@ -31,6 +31,7 @@ describe('a binary event in the JSON format', () => {
     ['null', 'application/json', null, ''],
     ['empty', 'application/json', '', ''],
     ['damaged JSON', 'application/json', '{"a":', ',"data_base64":"eyJhIjo="'],
+    ['damaged JSON of a text type', 'text/json', 'abc', ',"data_base64":"YWJj"'],
     ['JSON that would break out', 'application/json', '1,"id":"2"', ',"data_base64":"MSwiaWQiOiIyIg=="'],
     ['JSON behind a byte order mark', 'application/json', '\uFEFF1', ',"data_base64":"77u/MQ=="'],
     ['JSON in another charset', 'application/json; charset=utf-16', '1 ', ',"data_base64":"MSA="'],

@@ -122,7 +122,7 @@ describe('binary mode', () => {
       { subject: 'grün %20 \u{1F680}\u0000\n' },
     ],
     ['a real U+FFFD', { ce_subject: bytes('\uFFFD') }, { subject: '\uFFFD' }],
-    ['a byte order mark', { ce_subject: bytes('\uFEFFx') }, { subject: '\uFEFFx' }],
+    ['a byte order mark', { ce_subject: bytes('\uFEFF\uFFFD') }, { subject: '\uFEFF\uFFFD' }],
     ['an empty value', { ce_subject: bytes('') }, { subject: '' }],
     ['a time that is none', { ce_time: bytes('yesterday') }, { time: 'yesterday' }],
     [
@@ -136,6 +136,11 @@ describe('binary mode', () => {
       'content-type over ce_datacontenttype',
       { ce_datacontenttype: bytes('a/b'), 'content-type': bytes('c/d') },
       { datacontenttype: 'c/d' },
+    ],
+    [
+      'an empty content-type beside another',
+      { 'content-type': bytes(''), 'Content-Type': bytes('a/b') },
+      { datacontenttype: 'a/b' },
     ],
     ['an empty content-type is none', { 'content-type': bytes(''), ce_datacontenttype: bytes('') }, {}],
     ['null headers are absent', { ce_subject: null, 'content-type': null }, {}],
