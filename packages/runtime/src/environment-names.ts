@@ -42,7 +42,7 @@ function nearestName(name: string): string {
 /** Levenshtein's distance: the fewest characters to insert, remove or replace. Names beyond 200 characters are cut. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [row, character] of [...from.slice(0, 200)].entries()) {
+  for (const [row, character] of from.slice(0, 200).split('').entries()) {
     const current = [row + 1]
     for (let column = 1; column <= to.length; column++) {
       const replaced = (previous[column - 1] ?? 0) + (character === to[column - 1] ? 0 : 1)

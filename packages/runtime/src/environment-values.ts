@@ -70,7 +70,8 @@ export const brokerList: Parse<readonly string[]> = (text) => {
   if (brokers.length === 0) return bad('allowed is host:port, several separated by commas')
   for (const broker of brokers) {
     const quoted = JSON.stringify(broker)
-    if (/^\[/.test(broker) || isIP(broker) === 6) return bad(`${quoted} is an IPv6 address; write a host name for it`)
+    if (broker.startsWith('[') || isIP(broker) === 6)
+      return bad(`${quoted} is an IPv6 address; write a host name for it`)
     const [host = '', port, ...rest] = broker.split(':')
     if (!isHostName(host) || rest.length > 0) return bad(`${quoted} is not host:port (without scheme, user and path)`)
     if (port === undefined) return bad(`${quoted} has no port; write ${broker}:9092 or the like`)

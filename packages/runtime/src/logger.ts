@@ -1,0 +1,46 @@
+import { destination as fileDestination, pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import type { LogLevel } from './config.ts'
+
+export interface LoggerOptions {
+  /** Stands in every line. */
+  readonly service: string
+  readonly level: LogLevel
+  /** Readable lines instead of JSON; by default on a terminal. */
+  readonly pretty?: boolean
+  /** By default standard output. */
+  readonly destination?: DestinationStream
+}
+
+/**
+ * What may hold a secret, wherever it stands up to two levels deep. Nobody should log these; this is the net below.
+ */
+const secretFields = ['password', 'secret', 'authorization', 'Authorization', 'cookie', 'sasl.password', 'ssl.key']
+
+/**
+ * Pino: JSON for machines, readable lines on a terminal. Both are written synchronously and without a worker
+ * thread, so that the last line before an exit is not lost.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const output = options.destination ?? fileDestination({ fd: 1, sync: true })
+  const isPretty = options.pretty ?? (options.destination === undefined && process.stdout.isTTY)
+  return pino(
+    {
+      level: options.level,
+      base: { service: options.service, pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '(secret)' },
+    },
+    isPretty ? prettyStream(output) : output,
+  )
+}
+
+/** The formatter alone: pino-pretty's own stream would write a tick later, and an exit would lose that. */
+function prettyStream(output: DestinationStream): DestinationStream {
+  const format = prettyFactory({
+    colorize: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss.l',
+  })
+  return { write: (line) => output.write(format(line) ?? '') }
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { createMetrics, type Metrics } from './metrics.ts'
+
+/** The lines of our own metrics without comments. */
+async function series(metrics: Metrics): Promise<string[]> {
+  return (await metrics.text()).split('\n').filter((line) => line.startsWith('barnabas_'))
+}
+
+function tellEverything(metrics: Metrics, subscription: string): void {
+  metrics.attemptInFlight(subscription, 1)
+  metrics.attemptInFlight(subscription, 1)
+  metrics.attemptInFlight(subscription, -1)
+  metrics.attempt({ subscription, outcome: 'Delivered', durationMs: 20 })
+  metrics.attempt({ subscription, outcome: 'Busy', durationMs: 2_000 })
+  metrics.verdict(subscription, 'done')
+  metrics.verdict(subscription, 'retry')
+  metrics.deadLettered(subscription, 'TimeToLiveExceeded')
+  metrics.dropped(subscription)
+}
+
+test('what happened stands in the series', async () => {
+  const metrics = createMetrics()
+  tellEverything(metrics, 'orders')
+  metrics.filtered()
+  metrics.late(-5)
+  metrics.late(300)
+  expect(await series(metrics)).toEqual(
+    expect.arrayContaining([
+      'barnabas_attempts_total{subscription="orders",outcome="Delivered"} 1',
+      'barnabas_attempts_total{subscription="orders",outcome="Busy"} 1',
+      'barnabas_verdicts_total{subscription="orders",verdict="done"} 1',
+      'barnabas_verdicts_total{subscription="orders",verdict="retry"} 1',
+      'barnabas_dead_letters_total{subscription="orders",reason="TimeToLiveExceeded"} 1',
+      'barnabas_dropped_total{subscription="orders"} 1',
+      'barnabas_events_filtered_total 1',
+      'barnabas_attempts_in_flight{subscription="orders"} 1',
+      'barnabas_attempt_duration_seconds_bucket{le="0.025",subscription="orders"} 1',
+      'barnabas_attempt_duration_seconds_sum{subscription="orders"} 2.02',
+      'barnabas_attempt_duration_seconds_count{subscription="orders"} 2',
+      'barnabas_lateness_seconds_sum 0.3',
+      'barnabas_lateness_seconds_count 2',
+    ]),
+  )
+})
+
+test('the text has the process metrics too, and a help line for each of ours', async () => {
+  const text = await createMetrics().text()
+  expect(text).toContain('process_resident_memory_bytes ')
+  const typed = [...text.matchAll(/^# TYPE (barnabas_\w+) /gm)].map((match) => match[1])
+  expect(typed).toEqual([
+    'barnabas_attempts_total',
+    'barnabas_verdicts_total',
+    'barnabas_dead_letters_total',
+    'barnabas_dropped_total',
+    'barnabas_events_filtered_total',
+    'barnabas_attempt_duration_seconds',
+    'barnabas_attempts_in_flight',
+    'barnabas_lateness_seconds',
+  ])
+})
+
+test('two processes in one do not share a registry', async () => {
+  const one = createMetrics()
+  const other = createMetrics()
+  one.filtered()
+  expect(await series(other)).toContain('barnabas_events_filtered_total 0')
+})
+
+test('a forgotten subscription leaves no series, the others stay', async () => {
+  const metrics = createMetrics()
+  tellEverything(metrics, 'keep')
+  const before = await series(metrics)
+  tellEverything(metrics, 'gone')
+  await metrics.forgetSubscription('gone')
+  expect(await series(metrics)).toEqual(before)
+
+  metrics.attemptInFlight('gone', -1)
+  expect(await series(metrics)).toEqual(before)
+})
+
+test('the number of subscriptions is bounded, what is beyond is counted together', async () => {
+  const metrics = createMetrics()
+  for (let index = 0; index < 10_000; index++) metrics.dropped(`id-${index}`)
+  for (const id of ['beyond', 'far-beyond']) {
+    metrics.dropped(id)
+    metrics.attemptInFlight(id, 1)
+  }
+  metrics.attemptInFlight('beyond', -1)
+  const lines = await series(metrics)
+  expect(lines).toContain('barnabas_dropped_total{subscription="(others)"} 2')
+  expect(lines).toContain('barnabas_attempts_in_flight{subscription="(others)"} 1')
+  expect(lines.filter((line) => line.includes('beyond'))).toEqual([])
+})
+
+test('a label with quotes and line breaks cannot forge a series', async () => {
+  const metrics = createMetrics()
+  metrics.dropped('a"} 1\nforged 1')
+  expect((await metrics.text()).split('\n')).toContain('barnabas_dropped_total{subscription="a\\"} 1\\nforged 1"} 1')
+})

@@ -1,0 +1,97 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What is counted, by the name of what happened; nobody else sees the library behind it. */
+export interface Metrics {
+  /** One more attempt under way, or one less. */
+  attemptInFlight(subscription: string, change: 1 | -1): void
+  /** An attempt that came to an outcome. */
+  attempt(attempt: { readonly subscription: string; readonly outcome: string; readonly durationMs: number }): void
+  verdict(subscription: string, verdict: string): void
+  deadLettered(subscription: string, reason: string): void
+  /** An event that is given up without a dead letter. */
+  dropped(subscription: string): void
+  /** An event that no filter of a subscription let through. */
+  filtered(): void
+  /** How long after its due time an attempt began. */
+  late(latenessMs: number): void
+  /** Takes the series of a deleted subscription away; what still happens to its events is counted anew. */
+  forgetSubscription(subscription: string): Promise<void>
+  /** All of it in Prometheus' text format. */
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+/** Ids on records come from anybody: beyond this many, what happens is counted under `(others)`. */
+const subscriptionsMax = 10_000
+const others = '(others)'
+
+/** A registry of its own per call, never the library's global one, with the process's own metrics in it. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const named = (name: string, help: string, ...labels: string[]) => ({
+    name: `barnabas_${name}`,
+    help,
+    labelNames: labels,
+    registers,
+  })
+
+  const attempts = new Counter(named('attempts_total', 'Attempts to deliver, by outcome.', 'subscription', 'outcome'))
+  const verdicts = new Counter(named('verdicts_total', 'What was decided after an attempt.', 'subscription', 'verdict'))
+  const deadLetters = new Counter(named('dead_letters_total', 'Dead letters, by reason.', 'subscription', 'reason'))
+  const dropped = new Counter(named('dropped_total', 'Events given up without a dead letter.', 'subscription'))
+  const filtered = new Counter(named('events_filtered_total', 'Events that a filter did not let through.'))
+  const durations = new Histogram({
+    ...named('attempt_duration_seconds', 'Duration of an attempt, to the outcome.', 'subscription'),
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  })
+  const inFlight = new Gauge(named('attempts_in_flight', 'Attempts under way.', 'subscription'))
+  const lateness = new Histogram({
+    ...named('lateness_seconds', 'Time from the moment an attempt was due until it began.'),
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+  })
+  collectDefaultMetrics({ register: registry })
+
+  /** Attempts under way by label, and with it the labels in use: a subscription stays in it until it is forgotten. */
+  const inFlightByLabel = new Map<string, number>()
+  const labelOf = (subscription: string): string => {
+    if (inFlightByLabel.has(subscription)) return subscription
+    if (inFlightByLabel.size >= subscriptionsMax) return others
+    inFlightByLabel.set(subscription, 0)
+    return subscription
+  }
+  const changeInFlight = (label: string, change: 1 | -1): void => {
+    const count = (inFlightByLabel.get(label) ?? 0) + change
+    inFlightByLabel.set(label, count)
+    inFlight.set({ subscription: label }, count)
+  }
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    attemptInFlight(subscription, change) {
+      if (change === 1) return changeInFlight(labelOf(subscription), 1)
+      // An attempt may end after its subscription was forgotten: it was counted elsewhere then, or no more.
+      const label = [subscription, others].find((candidate) => (inFlightByLabel.get(candidate) ?? 0) > 0)
+      if (label !== undefined) changeInFlight(label, -1)
+    },
+    attempt({ subscription, outcome, durationMs }) {
+      const label = labelOf(subscription)
+      attempts.inc({ subscription: label, outcome })
+      durations.observe({ subscription: label }, durationMs / 1000)
+    },
+    verdict: (subscription, verdict) => verdicts.inc({ subscription: labelOf(subscription), verdict }),
+    deadLettered: (subscription, reason) => deadLetters.inc({ subscription: labelOf(subscription), reason }),
+    dropped: (subscription) => dropped.inc({ subscription: labelOf(subscription) }),
+    filtered: () => filtered.inc(),
+    late: (latenessMs) => lateness.observe(Math.max(0, latenessMs) / 1000),
+    async forgetSubscription(subscription) {
+      inFlightByLabel.delete(subscription)
+      for (const metric of [attempts, verdicts, deadLetters, dropped, inFlight]) {
+        const { values } = await metric.get()
+        for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
+      }
+      durations.remove({ subscription })
+    },
+  }
+}
