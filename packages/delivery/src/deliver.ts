@@ -26,6 +26,8 @@ export interface Delivery {
   readonly parcel: Parcel
   /** True once its partition is lost. */
   readonly abandoned: () => boolean
+  /** When this attempt was due, null for the first. */
+  readonly dueAt: number | null
   /** Cuts the attempt off: it is counted, is `Canceled`, and its verdict is still carried out. */
   readonly signal: AbortSignal
 }
@@ -38,6 +40,8 @@ export interface DeliveryReport {
   /** Null when there was no attempt. */
   readonly result: AttemptResult | null
   readonly verdict: Verdict
+  /** How long after its due time the attempt began, null for a first attempt or none. */
+  readonly latenessMs: number | null
 }
 
 export interface DeliverOptions {
@@ -71,7 +75,7 @@ export interface SettledWithoutAttempt {
 
 export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
-  async function deliver({ subscription, event, parcel, abandoned, signal }: Delivery): Promise<CarriedOut> {
+  async function deliver({ subscription, event, parcel, abandoned, signal, dueAt }: Delivery): Promise<CarriedOut> {
     const handling = handlingOf(subscription)
     const over = parcel.state.attempts === 0 ? null : verdictWhenDue(parcel.state.expiryTime, now(), handling)
     if (over !== null) return settle(over, parcel, { subscription, event }, abandoned)
@@ -97,6 +101,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
       event,
       subscription,
       result,
+      latenessMs: dueAt === null ? null : result.startedAt - dueAt,
     })
   }
 
@@ -107,7 +112,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     abandoned: () => boolean,
   ): Promise<CarriedOut> {
     const carried = await carryOut(verdict, parcel, deadLetterDetails(subscription, null), abandoned)
-    return reported(carried, { state: parcel.state, event, subscription, result: null })
+    return reported(carried, { state: parcel.state, event, subscription, result: null, latenessMs: null })
   }
 
   async function settleDamaged(
@@ -118,7 +123,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     const whole = { ...letter, ...deadLetterDetails(subscription, null) }
     const verdict = { kind: 'dead-letter', reason: letter.reason } as const
     const carried = await writeDeadLetter(options.writers, whole, verdict, abandoned)
-    return reported(carried, { state: letter.state, event: null, subscription, result: null })
+    return reported(carried, { state: letter.state, event: null, subscription, result: null, latenessMs: null })
   }
 
   function reported(carried: CarriedOut, about: Omit<DeliveryReport, 'verdict'>): CarriedOut {

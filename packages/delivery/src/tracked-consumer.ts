@@ -1,6 +1,13 @@
 import { createOffsetTracker } from '@barnabas/core'
 import type { KafkaRecord, OffsetTracker, OpenRecord, TopicPartition } from '@barnabas/core'
-import type { Assignment, CommittedOffset, Consumer, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type {
+  Assignment,
+  CommitPosition,
+  CommittedOffset,
+  Consumer,
+  ConsumerFailure,
+  KafkaClient,
+} from '@barnabas/kafka'
 import type { Logger } from './logger.ts'
 
 /**
@@ -58,6 +65,7 @@ export interface TrackedConsumerOptions {
   /** All partitions of this assignment have their place. */
   readonly onPlaced: (assignment: Assignment) => void
   readonly onFailed: (failure: ConsumerFailure) => void
+  readonly onCommitted?: (positions: readonly CommitPosition[]) => void
   readonly maxBytesPerPartition?: number
   readonly logger: Logger
 }
@@ -226,6 +234,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     try {
       if (!(await consumer.commit(positions))) return
       due.forEach((each, index) => (each.committed = positions[index]?.offset ?? each.committed))
+      options.onCommitted?.(positions)
     } catch (error) {
       logger.warn({ group: groupId, error: messageOf(error) }, 'commit failed; trying again')
       scheduleCommit(troubleDelayMs)

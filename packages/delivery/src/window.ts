@@ -7,8 +7,8 @@ export interface Window {
   /** How many wait for a place. */
   readonly waiting: number
   /** Runs the task as soon as there is a place; it holds the place until it settles. It must not reject. */
-  run(task: () => Promise<void>): void
-  /** Forgets those that wait. */
+  run(task: () => Promise<void>, onDropped?: () => void): void
+  /** Drops those that wait, and tells them. */
   clear(): void
   /** Resolves when nothing is in flight any more. */
   idle(): Promise<void>
@@ -16,20 +16,20 @@ export interface Window {
 
 export function createWindow(limit: () => number, onFreed: () => void = () => {}): Window {
   let inFlight = 0
-  let queue: (() => Promise<void>)[] = []
+  let queue: { readonly task: () => Promise<void>; readonly onDropped: (() => void) | undefined }[] = []
   let head = 0
   let idleWaiters: (() => void)[] = []
 
   function pump(): void {
     while (inFlight < limit() && head < queue.length) {
-      const task = queue[head] as () => Promise<void>
+      const next = queue[head]
       head += 1
       if (head > 256 && head * 2 > queue.length) {
         queue = queue.slice(head)
         head = 0
       }
       inFlight += 1
-      void task().finally(settled)
+      void next?.task().finally(settled)
     }
   }
 
@@ -48,13 +48,15 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
     get waiting() {
       return queue.length - head
     },
-    run(task) {
-      queue.push(task)
+    run(task, onDropped) {
+      queue.push({ task, onDropped })
       pump()
     },
     clear() {
+      const dropped = queue.slice(head)
       queue = []
       head = 0
+      for (const { onDropped } of dropped) onDropped?.()
     },
     async idle() {
       if (inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve))

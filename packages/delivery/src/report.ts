@@ -1,0 +1,77 @@
+import { rfc3339 } from '@barnabas/core'
+import type { DeliveryReport } from './deliver.ts'
+import type { Logger } from './logger.ts'
+
+/** What is counted of deliveries (row A21). */
+export interface DeliveryCounts {
+  attempt(attempt: { readonly subscription: string; readonly outcome: string; readonly durationMs: number }): void
+  verdict(subscription: string, verdict: string): void
+  deadLettered(subscription: string, reason: string): void
+  dropped(subscription: string): void
+  late(latenessMs: number): void
+}
+
+const unknownSubscription = '(unknown)'
+
+/** Tells of each delivery once: one wide log line (a success at debug, all else at info) and the counts. */
+export function createReporter(logger: Logger, counts: DeliveryCounts): (report: DeliveryReport) => void {
+  return function report(delivery) {
+    const { verdict, result, state, latenessMs } = delivery
+    const subscription = state.subscriptionId ?? unknownSubscription
+    if (result !== null) {
+      counts.attempt({ subscription, outcome: result.outcome, durationMs: result.endedAt - result.startedAt })
+    }
+    if (latenessMs !== null) counts.late(latenessMs)
+    counts.verdict(subscription, verdict.kind)
+    if (verdict.kind === 'dead-letter') counts.deadLettered(subscription, verdict.reason)
+    if (verdict.kind === 'drop') counts.dropped(subscription)
+
+    const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
+    logger[level](fieldsOf(delivery), sentenceOf(delivery))
+  }
+}
+
+/** The fields of the log line, named as the headers are. */
+function fieldsOf({ state, event, result, verdict, latenessMs }: DeliveryReport): Record<string, unknown> {
+  return {
+    subscription: state.subscriptionId,
+    eventId: event?.attributes.get('id'),
+    eventSource: event?.attributes.get('source'),
+    eventType: event?.attributes.get('type'),
+    sourceTopic: state.source?.topic,
+    sourcePartition: state.source?.partition,
+    sourceOffset: state.source?.offset,
+    attempts: state.attempts,
+    outcome: result?.outcome ?? state.lastOutcome ?? undefined,
+    status: result?.status ?? undefined,
+    durationMs: result === null ? undefined : result.endedAt - result.startedAt,
+    latenessMs: latenessMs ?? undefined,
+    verdict: verdict.kind,
+    dueTime: 'dueAt' in verdict ? rfc3339(verdict.dueAt) : undefined,
+    reason: 'reason' in verdict ? verdict.reason : undefined,
+    error: state.lastError ?? undefined,
+  }
+}
+
+/** The line's sentence for a person: "attempt 2: Busy (503), next at 12:00:30". */
+export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
+  const status = result?.status === null || result === null ? '' : ` (${result.status})`
+  const attempt = result === null ? '' : `attempt ${state.attempts}: ${result.outcome}${status}, `
+  switch (verdict.kind) {
+    case 'done':
+      return `attempt ${state.attempts}: ${result?.outcome ?? 'Delivered'}${status}`
+    case 'retry':
+    case 'retry-in-place':
+      return `${attempt}next attempt at ${rfc3339(verdict.dueAt)}`
+    case 'park':
+      return `${attempt}waits until ${rfc3339(verdict.dueAt)}`
+    case 'dead-letter':
+      return `${attempt}dead letter: ${verdict.reason}`
+    case 'drop':
+      return `${attempt}dropped: ${verdict.reason}`
+    case 'block':
+      return `${attempt}blocked: ${verdict.reason}`
+    default:
+      return verdict satisfies never
+  }
+}

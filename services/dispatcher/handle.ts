@@ -1,0 +1,88 @@
+import { compileFilter, decodeEvent, newDeliveryState } from '@barnabas/core'
+import type { CloudEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
+import type { Deliverer, Logger, TrackedPartition, Window } from '@barnabas/delivery'
+
+export interface HandleOptions {
+  /** The subscription's present revision. */
+  readonly subscription: () => Subscription
+  readonly window: Window
+  readonly deliverer: Deliverer
+  readonly defaultDeadLetterTopic: string
+  readonly cancel: AbortSignal
+  readonly onFiltered: (subscriptionId: string) => void
+  readonly logger: Logger
+}
+
+/**
+ * What happens to each record of a source topic: decoded → filtered → one attempt as soon as the window has a
+ * place. Damage becomes a dead letter, whatever the subscription's settings.
+ */
+export function createHandle(options: HandleOptions): (partition: TrackedPartition, record: KafkaRecord) => void {
+  const { window, deliverer } = options
+  let filtered = { subscription: options.subscription(), passes: filterOf(options.subscription()) }
+
+  return function handle(partition, record) {
+    const subscription = options.subscription()
+    if (filtered.subscription !== subscription) filtered = { subscription, passes: filterOf(subscription) }
+    const open = partition.take(record.offset)
+    const decoded = decodeEvent(record)
+    if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
+      options.onFiltered(subscription.id)
+      partition.finish(open, false)
+      return
+    }
+    window.run(async () => {
+      if (partition.lost) return
+      if (decoded.kind === 'event') await attempt(partition, open, record, decoded.event)
+      else await bury(partition, open, record, decoded.message)
+    })
+  }
+
+  async function attempt(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, event: CloudEvent) {
+    const subscription = options.subscription()
+    const carried = await deliverer.deliver({
+      subscription,
+      event,
+      parcel: parcelOf(record, newState(subscription, record)),
+      abandoned: () => partition.lost,
+      dueAt: null,
+      signal: options.cancel,
+    })
+    if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
+  }
+
+  /** A record that is no CloudEvent: a dead letter, unless the subscription reads the very topic that it would go to. */
+  async function bury(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, message: string) {
+    const subscription = options.subscription()
+    const topic = subscription.deadLetter?.topic ?? options.defaultDeadLetterTopic
+    if (subscription.topics.includes(topic)) {
+      options.logger.warn(
+        { subscription: subscription.id, topic: record.topic, partition: record.partition, offset: record.offset },
+        `skipped a record that is no CloudEvent (${message}): its dead letter would go to a topic that the subscription reads`,
+      )
+      partition.finish(open, false)
+      return
+    }
+    const state = { ...newState(subscription, record), lastError: message }
+    const carried = await deliverer.settle(
+      { kind: 'dead-letter', reason: 'EventMalformed' },
+      parcelOf(record, state),
+      { subscription, event: null },
+      () => partition.lost,
+    )
+    if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
+  }
+}
+
+function filterOf(subscription: Subscription) {
+  return compileFilter(subscription.types, subscription.filters)
+}
+
+function newState(subscription: Subscription, record: KafkaRecord): DeliveryState {
+  const { topic, partition, offset } = record
+  return newDeliveryState(subscription, { topic, partition, offset }, record.timestamp)
+}
+
+function parcelOf({ key, value, headers }: KafkaRecord, state: DeliveryState) {
+  return { key, value, headers, state }
+}

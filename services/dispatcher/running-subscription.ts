@@ -1,0 +1,143 @@
+import { encodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
+import type { Names, StatusRecord, Subscription } from '@barnabas/core'
+import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
+import type { Deliverer, Logger, TrackedPartition } from '@barnabas/delivery'
+import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { createHandle } from './handle.ts'
+
+/** One subscription while this process reads its topics. */
+export interface RunningSubscription {
+  /** Takes up a revision that reads the same topics, without joining the group anew. */
+  replace(subscription: Subscription): void
+  /** Stops taking records, waits up to `drainTimeoutMs` for what is in flight, cuts off the rest, commits, leaves. */
+  stop(drainTimeoutMs: number): Promise<void>
+}
+
+export interface RunningSubscriptionOptions {
+  readonly subscription: Subscription
+  readonly kafka: KafkaClient
+  readonly names: Names
+  readonly deliverer: Deliverer
+  readonly status: () => StatusRecord | null
+  /** This process leads the group and every start offset is committed: the subscription runs. */
+  readonly onRunning: (subscription: Subscription) => void
+  /** It cannot go on, and no retry can help. */
+  readonly onFailed: (reason: string, failure: ConsumerFailure['code'] | 'NO_PLACE') => void
+  readonly onFiltered: (subscriptionId: string) => void
+  readonly logger: Logger
+}
+
+/** Records handed over and waiting for a place in the window: beyond the first the partitions are paused, at the second resumed. */
+const waitingMax = 500
+const waitingResume = 100
+const lookAgainMs = 100
+
+/** Joins the subscription's group. Resolves after the first join. */
+export async function runSubscription(options: RunningSubscriptionOptions): Promise<RunningSubscription> {
+  const { kafka, names, deliverer, logger } = options
+  let subscription = options.subscription
+  const { id, generation } = subscription
+  const groupId = names.subscriptionGroup(id)
+  const commitMetadata = encodeCommitMetadata(generation)
+  const cancel = new AbortController()
+  const pausedForWindow = new Set<TrackedPartition>()
+  let leading: Assignment | null = null
+  let stopped = false
+
+  const window = createWindow(() => subscription.concurrency, resumeWhenLow)
+  const handle = createHandle({
+    subscription: () => subscription,
+    window,
+    deliverer,
+    defaultDeadLetterTopic: names.deadLetter,
+    cancel: cancel.signal,
+    onFiltered: options.onFiltered,
+    logger,
+  })
+  const consumer = createTrackedConsumer({
+    kafka,
+    groupId,
+    topics: subscription.topics,
+    commitMetadata,
+    startOffset(at, committed, low) {
+      const status = options.status()
+      const ofThisLife = status?.generation === generation ? status : null
+      const place = startPlace({
+        generation,
+        committed,
+        low,
+        start: startOffsetOf(subscription.startOffsets, at.topic, at.partition),
+        ranBefore: ofThisLife?.startedTopics.includes(at.topic) ?? false,
+        wasMissing: ofThisLife?.missedTopics.includes(at.topic) ?? false,
+      })
+      return place.kind === 'at' ? place.offset : null
+    },
+    onNoPlace: ({ topic, partition }) =>
+      options.onFailed(
+        `the group ${groupId} has lost its committed offset of ${topic}/${partition}, and any place to go on would be a guess; ` +
+          `set one with kafka-consumer-groups --group ${groupId} --topic ${topic}:${partition} --reset-offsets … --execute, then restart the dispatcher`,
+        'NO_PLACE',
+      ),
+    onRecords(partition, records) {
+      for (const record of records) handle(partition, record)
+      if (window.waiting <= waitingMax) return
+      partition.pause()
+      pausedForWindow.add(partition)
+    },
+    onLost: (partition) => pausedForWindow.delete(partition),
+    onPlaced(assignment) {
+      leading = assignment.isLeader ? assignment : null
+      void announce()
+    },
+    onFailed: (failure) => options.onFailed(failure.message, failure.code),
+    logger,
+  })
+
+  function resumeWhenLow(): void {
+    if (pausedForWindow.size === 0 || window.waiting > waitingResume) return
+    for (const partition of pausedForWindow) partition.resume()
+    pausedForWindow.clear()
+  }
+
+  /** The leader says `Running` once every partition, its own or another member's, has a committed place. */
+  async function announce(): Promise<void> {
+    const mine = leading
+    while (mine !== null && mine === leading && !stopped) {
+      try {
+        if (await isPlaced()) {
+          if (mine === leading && !stopped) options.onRunning(subscription)
+          return
+        }
+      } catch (error) {
+        logger.debug({ group: groupId, error: String(error) }, 'cannot ask for committed offsets; asking again')
+      }
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs))
+    }
+  }
+
+  async function isPlaced(): Promise<boolean> {
+    const [descriptions, committed] = await Promise.all([
+      kafka.admin.describeTopics(subscription.topics),
+      kafka.admin.committed(groupId, subscription.topics),
+    ])
+    const partitions = descriptions.reduce((sum, topic) => sum + topic.partitions, 0)
+    return committed.filter((each) => each.metadata === commitMetadata).length >= partitions
+  }
+
+  await consumer.start()
+  return {
+    replace(next) {
+      subscription = next
+      void announce()
+    },
+    async stop(drainTimeoutMs) {
+      stopped = true
+      consumer.pauseAll()
+      window.clear()
+      const cut = setTimeout(() => cancel.abort(), drainTimeoutMs)
+      await window.idle()
+      clearTimeout(cut)
+      await consumer.stop()
+    },
+  }
+}

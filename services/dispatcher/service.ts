@@ -1,0 +1,205 @@
+import type { Names, StatusRecord, Subscription, SubscriptionStatus } from '@barnabas/core'
+import type { Deliverer, Logger } from '@barnabas/delivery'
+import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { runSubscription } from './running-subscription.ts'
+import { createSubscriptionRunner } from './subscription-runner.ts'
+import type { Desired, SubscriptionRunner } from './subscription-runner.ts'
+
+/** What a subscription id stands for right now; undefined when it was deleted or never made. */
+export type SubscriptionEntry =
+  | { readonly kind: 'valid'; readonly subscription: Subscription }
+  | { readonly kind: 'invalid'; readonly reason: string; readonly generation: number; readonly revision: number }
+
+export interface StatusWrite {
+  readonly status: SubscriptionStatus
+  readonly reason: string
+  readonly generation: number
+  readonly revision: number
+  readonly topics?: readonly string[]
+  readonly missing?: readonly string[]
+}
+
+export interface DispatcherOptions {
+  readonly kafka: KafkaClient
+  readonly names: Names
+  readonly deliverer: Deliverer
+  readonly subscriptions: {
+    ids(): readonly string[]
+    get(id: string): SubscriptionEntry | undefined
+  }
+  readonly statuses: {
+    get(id: string): StatusRecord | null
+    write(id: string, wanted: StatusWrite): Promise<void>
+    remove(id: string): Promise<void>
+  }
+  readonly onFiltered: (subscriptionId: string) => void
+  readonly drainTimeoutMs: number
+  readonly logger: Logger
+}
+
+export interface Dispatcher {
+  /** The subscription was created, changed or deleted. */
+  changed(id: string): void
+  /** Takes up every subscription; resolves when each is running or has a status that says why not. */
+  start(): Promise<void>
+  /** Drains: see `BARNABAS_DRAIN_TIMEOUT`. */
+  close(): Promise<void>
+}
+
+const lookForTopicsMs = 1_000
+const restartAfterMs = 5_000
+
+/** Source topics → first attempt: one consumer group per subscription, each taken up and let go while running. */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { kafka, names, subscriptions, statuses, logger } = options
+  const runners = new Map<string, SubscriptionRunner>()
+  /** What ended a running subscription, until it is changed or the process is started again. */
+  const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
+  let topics: ReadonlySet<string> = new Set()
+  let topicsTimer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function sync(id: string): void {
+    if (closed) return
+    const desired = desiredOf(id)
+    if (desired.kind === 'delete' && !runners.has(id)) return
+    runnerOf(id).update(desired)
+  }
+
+  function desiredOf(id: string): Desired {
+    const entry = subscriptions.get(id)
+    if (entry === undefined) return { kind: 'delete' }
+    if (entry.kind === 'invalid') {
+      const { reason, generation, revision } = entry
+      return { kind: 'fail', reason, generation, revision, missing: [] }
+    }
+    const { subscription } = entry
+    const { generation, revision } = subscription
+    const missing = subscription.topics.filter((topic) => !topics.has(topic))
+    if (missing.length > 0) return { kind: 'fail', reason: missingReason(missing), generation, revision, missing }
+    const failure = failures.get(id)
+    if (failure?.revision === revisionOf(subscription)) {
+      return { kind: 'fail', reason: failure.reason, generation, revision, missing: [] }
+    }
+    return { kind: 'run', subscription }
+  }
+
+  function runnerOf(id: string): SubscriptionRunner {
+    const present = runners.get(id)
+    if (present !== undefined) return present
+    const runner = createSubscriptionRunner({
+      id,
+      drainTimeoutMs: options.drainTimeoutMs,
+      logger,
+      join: (subscription) =>
+        runSubscription({
+          subscription,
+          kafka,
+          names,
+          deliverer: options.deliverer,
+          status: () => statuses.get(id),
+          onRunning: (present) => say(id, runningStatus(present)),
+          onFailed: (reason, code) => void failed(subscription, reason, code),
+          onFiltered: options.onFiltered,
+          logger,
+        }),
+      onStarting({ generation, revision }) {
+        const status = statuses.get(id)
+        if (status?.generation === generation && status.status === 'Running') return
+        say(id, { status: 'Starting', reason: 'joining its consumer group', generation, revision })
+      },
+      async onFailed({ reason, generation, revision, missing }) {
+        say(id, { status: 'Start Failed', reason, generation, revision, missing })
+      },
+      async onDeleted() {
+        await statuses.remove(id)
+        if (subscriptions.get(id) !== undefined) return
+        runners.delete(id)
+        failures.delete(id)
+        // Another dispatcher may still be in the group: the last one to leave deletes it.
+        await kafka.admin.deleteGroup(names.subscriptionGroup(id))
+      },
+    })
+    runners.set(id, runner)
+    return runner
+  }
+
+  async function failed(subscription: Subscription, reason: string, code: ConsumerFailure['code'] | 'NO_PLACE') {
+    const { id } = subscription
+    logger.error({ subscription: id, code }, `the subscription's consumer has stopped: ${reason}`)
+    failures.set(id, { revision: revisionOf(subscription), reason })
+    if (code === 'UNKNOWN_TOPIC') await lookForTopics()
+    sync(id)
+    if (code !== 'UNKNOWN_TOPIC' && code !== 'OTHER') return
+    // The topic may be back already, and an unforeseen failure of the client may pass: a new consumer tries again.
+    setTimeout(() => {
+      failures.delete(id)
+      sync(id)
+    }, restartAfterMs).unref()
+  }
+
+  function say(id: string, wanted: StatusWrite): void {
+    statuses.write(id, wanted).catch((error: unknown) => {
+      logger.warn({ subscription: id, status: wanted.status, error: String(error) }, 'the status cannot be written')
+    })
+  }
+
+  /** A source topic that appears or is deleted starts or stops its subscriptions. */
+  async function lookForTopics(): Promise<void> {
+    try {
+      const found = await kafka.admin.topics()
+      const changed = (topic: string) => found.has(topic) !== topics.has(topic)
+      const affected = subscriptions.ids().filter((id) => {
+        const entry = subscriptions.get(id)
+        return entry?.kind === 'valid' && entry.subscription.topics.some(changed)
+      })
+      topics = found
+      affected.forEach(sync)
+    } catch (error) {
+      logger.debug({ error: String(error) }, 'cannot list topics; asking again')
+    }
+  }
+
+  async function watchTopics(): Promise<void> {
+    await lookForTopics()
+    if (!closed) topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
+  }
+
+  async function changed(id: string): Promise<void> {
+    const entry = subscriptions.get(id)
+    const isNewTopic = (topic: string) => !topics.has(topic)
+    if (entry?.kind === 'valid' && entry.subscription.topics.some(isNewTopic)) await lookForTopics()
+    sync(id)
+  }
+
+  return {
+    changed: (id) => void changed(id),
+    async start() {
+      topics = await kafka.admin.topics()
+      subscriptions.ids().forEach(sync)
+      await Promise.all([...runners.values()].map((runner) => runner.settled()))
+      topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
+    },
+    async close() {
+      closed = true
+      clearTimeout(topicsTimer)
+      await Promise.all([...runners.values()].map((runner) => runner.close(options.drainTimeoutMs)))
+    },
+  }
+}
+
+function runningStatus({ topics, generation, revision }: Subscription): StatusWrite {
+  const reason = `reading ${topics.length === 1 ? '1 topic' : `${topics.length} topics`}`
+  return { status: 'Running', reason, generation, revision, topics }
+}
+
+function missingReason(missing: readonly string[]): string {
+  const [first] = missing
+  const what =
+    missing.length === 1 ? `source topic ${first} does not exist` : `source topics ${missing.join(', ')} do not exist`
+  return `${what}; the subscription starts by itself once ${missing.length === 1 ? 'it is' : 'they are'} there`
+}
+
+function revisionOf({ generation, revision }: Subscription): string {
+  return `${generation}/${revision}`
+}

@@ -1,0 +1,113 @@
+import type { Subscription } from '@barnabas/core'
+import type { Logger } from '@barnabas/delivery'
+import type { RunningSubscription } from './running-subscription.ts'
+
+/** What should be true of one subscription id. */
+export type Desired =
+  | { readonly kind: 'run'; readonly subscription: Subscription }
+  /** It cannot be run, for a reason that depends on the subscription and the topics alone. */
+  | {
+      readonly kind: 'fail'
+      readonly reason: string
+      readonly generation: number
+      readonly revision: number
+      readonly missing: readonly string[]
+    }
+  | { readonly kind: 'delete' }
+
+/**
+ * Brings one subscription from what is to what should be, one step at a time, always towards the newest wish:
+ *
+ *     delete, fail ── run ──► joining ──► running ── run, same topics ──► running (replaced in place)
+ *                                └────────── anything else ──► stopped ──► …
+ */
+export interface SubscriptionRunner {
+  update(desired: Desired): void
+  /** Resolves when what is, is what was last asked for. */
+  settled(): Promise<void>
+  /** Ends it for good. */
+  close(drainTimeoutMs: number): Promise<void>
+}
+
+export interface SubscriptionRunnerOptions {
+  readonly id: string
+  readonly join: (subscription: Subscription) => Promise<RunningSubscription>
+  readonly onFailed: (wish: Extract<Desired, { kind: 'fail' }>) => Promise<void>
+  readonly onStarting: (subscription: Subscription) => void
+  readonly onDeleted: () => Promise<void>
+  readonly drainTimeoutMs: number
+  readonly logger: Logger
+}
+
+const joinAgainMs = 2_000
+
+export function createSubscriptionRunner(options: SubscriptionRunnerOptions): SubscriptionRunner {
+  let wish: Desired | null = null
+  let reached: Desired | null = null
+  let running: { readonly subscription: Subscription; readonly handle: RunningSubscription } | null = null
+  let working: Promise<void> = Promise.resolve()
+  let closed = false
+
+  async function work(): Promise<void> {
+    while (!closed && wish !== null && wish !== reached) {
+      const next = wish
+      try {
+        await reach(next)
+        reached = next
+      } catch (error) {
+        options.logger.warn(
+          { subscription: options.id, error: error instanceof Error ? error.message : String(error) },
+          'the subscription cannot be taken up yet; trying again',
+        )
+        await new Promise((resolve) => setTimeout(resolve, joinAgainMs))
+      }
+    }
+  }
+
+  async function reach(next: Desired): Promise<void> {
+    if (next.kind === 'run' && running !== null && readsTheSame(running.subscription, next.subscription)) {
+      running = { ...running, subscription: next.subscription }
+      running.handle.replace(next.subscription)
+      return
+    }
+    if (running !== null) {
+      const { handle } = running
+      running = null
+      await handle.stop(options.drainTimeoutMs)
+    }
+    switch (next.kind) {
+      case 'run':
+        options.onStarting(next.subscription)
+        running = { subscription: next.subscription, handle: await options.join(next.subscription) }
+        return
+      case 'fail':
+        return options.onFailed(next)
+      case 'delete':
+        return options.onDeleted()
+      default:
+        return next satisfies never
+    }
+  }
+
+  return {
+    update(desired) {
+      wish = desired
+      working = working.then(work)
+    },
+    settled: () => working,
+    async close(drainTimeoutMs) {
+      closed = true
+      await working
+      await running?.handle.stop(drainTimeoutMs)
+      running = null
+    },
+  }
+}
+
+function readsTheSame(one: Subscription, other: Subscription): boolean {
+  return (
+    one.generation === other.generation &&
+    one.topics.length === other.topics.length &&
+    one.topics.every((topic) => other.topics.includes(topic))
+  )
+}

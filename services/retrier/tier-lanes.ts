@@ -1,0 +1,144 @@
+import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
+import type { DecodedRetryHeaders, KafkaRecord, OpenRecord, Tier } from '@barnabas/core'
+import type { TrackedPartition } from '@barnabas/delivery'
+
+/** A record of a tier that is in memory because it leaves its tier soon. Its value is a copy. */
+export interface WaitingRecord {
+  readonly partition: TrackedPartition
+  readonly open: OpenRecord
+  readonly record: KafkaRecord
+  readonly decoded: DecodedRetryHeaders
+  /** The bytes that it counts for in the memory budget; given back by `release`. */
+  readonly bytes: number
+}
+
+export interface TierLanesOptions {
+  readonly tierOf: (topic: string) => Tier
+  readonly timeScale: number
+  readonly now: () => number
+  /** The record's stay in its tier is over. Whoever gets it calls `release` when it is in memory no more. */
+  readonly onLeave: (waiting: WaitingRecord) => void
+}
+
+export interface TierLanes {
+  onRecords(partition: TrackedPartition, records: readonly KafkaRecord[]): void
+  onLost(partition: TrackedPartition): void
+  release(waiting: WaitingRecord): void
+  /** Takes nothing more, forgets what waits: it was not finished and will be read again. */
+  close(): void
+}
+
+/** A partition is read on this long before its head leaves: the client needs about 250 ms to resume. */
+const lookAheadMs = 1_000
+/** What all waiting records together may take in memory; beyond it they wait in Kafka. */
+const memoryBytesMax = 64 * 1024 * 1024
+const recordOverheadBytes = 1_024
+/** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */
+const longestTimerMs = 3_600_000
+
+/**
+ * The waiting rooms: one lane per tier partition.
+ *
+ *     reading ── head leaves later than in 1 s, or the memory is full ──► resting: paused, sought back to the head
+ *        ▲                                                                   │
+ *        └──────────────── 1 s before the head leaves, memory free ──────────┘
+ *
+ * What is read and leaves within a second waits in memory, each record for itself, so that nothing waits behind
+ * anything. A resting lane costs one timer, however many events are parked in it.
+ */
+export function createTierLanes(options: TierLanesOptions): TierLanes {
+  const { timeScale, now } = options
+  const resting = new Map<TrackedPartition, NodeJS.Timeout>()
+  const hungry = new Set<TrackedPartition>()
+  const timers = new Set<NodeJS.Timeout>()
+  let memoryBytes = 0
+  let closed = false
+
+  function onRecords(partition: TrackedPartition, records: readonly KafkaRecord[]): void {
+    const tier = options.tierOf(partition.topic)
+    for (const record of records) {
+      if (closed) return
+      const decoded = decodeRetryHeaders(record.headers)
+      const bytes = recordOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
+      // What cannot be read leaves at once.
+      const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
+      if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)
+      if (memoryBytes > 0 && memoryBytes + bytes > memoryBytesMax) return starve(partition, record.offset)
+      memoryBytes += bytes
+      const waiting = { partition, open: partition.take(record.offset), record: copied(record), decoded, bytes }
+      waitUntil(leavesAt, () => {
+        if (partition.lost) release(waiting)
+        else options.onLeave(waiting)
+      })
+    }
+  }
+
+  function rest(partition: TrackedPartition, headOffset: number, leavesAt: number): void {
+    partition.pause()
+    partition.seek(headOffset)
+    clearTimeout(resting.get(partition))
+    const wakeInMs = Math.min(leavesAt - now() - lookAheadMs, longestTimerMs)
+    resting.set(
+      partition,
+      setTimeout(() => {
+        resting.delete(partition)
+        partition.resume()
+      }, wakeInMs),
+    )
+  }
+
+  function starve(partition: TrackedPartition, headOffset: number): void {
+    partition.pause()
+    partition.seek(headOffset)
+    hungry.add(partition)
+  }
+
+  function release(waiting: WaitingRecord): void {
+    memoryBytes -= waiting.bytes
+    if (hungry.size === 0 || memoryBytes > memoryBytesMax / 2) return
+    for (const partition of hungry) partition.resume()
+    hungry.clear()
+  }
+
+  /** Calls back at `time`, never before it by this process's clock. */
+  function waitUntil(time: number, then: () => void): void {
+    const remainingMs = time - now()
+    if (remainingMs <= 0) return then()
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer)
+        if (!closed) waitUntil(time, then)
+      },
+      Math.min(Math.ceil(remainingMs), longestTimerMs),
+    )
+    timers.add(timer)
+  }
+
+  return {
+    onRecords,
+    onLost(partition) {
+      clearTimeout(resting.get(partition))
+      resting.delete(partition)
+      hungry.delete(partition)
+    },
+    release,
+    close() {
+      closed = true
+      for (const timer of timers) clearTimeout(timer)
+      for (const timer of resting.values()) clearTimeout(timer)
+    },
+  }
+}
+
+/** The record with bytes of its own: one that is kept pins its whole fetch response otherwise. */
+function copied(record: KafkaRecord): KafkaRecord {
+  const headers: Record<string, KafkaRecord['headers'][string]> = Object.create(null)
+  for (const [name, value] of Object.entries(record.headers)) {
+    headers[name] = Array.isArray(value) ? value.map(copy) : copy(value as Buffer | null)
+  }
+  return { ...record, key: copy(record.key), value: copy(record.value), headers }
+}
+
+function copy(bytes: Buffer | null): Buffer | null {
+  return bytes === null ? null : Buffer.from(bytes)
+}
