@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeConfig, type Config } from './config.ts'
 import { readEnvironment, type EnvironmentOptions } from './environment.ts'
+import { environmentVariables } from './environment-variables.ts'
 
 const service: EnvironmentOptions = { kind: 'service', readFile: (path) => missing(path) }
 
@@ -222,4 +223,21 @@ test('the description of a configuration leaves out what is secret', () => {
     },
   })
   expect(JSON.stringify(described)).not.toMatch(/hunter2|PEM/)
+})
+
+test('what is read and what the table of variables says are the same', () => {
+  const read = new Set<string>()
+  const env = new Proxy<Record<string, string>>(
+    { KAFKA_SSL: 'true', KAFKA_BROKERS: 'a:9092' },
+    {
+      get(target, name) {
+        read.add(String(name))
+        return target[String(name)]
+      },
+    },
+  )
+  readEnvironment(env, service)
+  const available = environmentVariables.filter((variable) => variable.available)
+  const named = available.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
+  expect([...read].sort()).toEqual(named.sort())
 })

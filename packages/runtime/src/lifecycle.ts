@@ -98,7 +98,7 @@ export async function runService(
   const failedClosers = await closers.closeAll()
   clearInterval(alive)
   // After a failed start the one sentence stays the last thing that a person sees.
-  if (failure === null) log.info({ failedClosers }, 'stopped')
+  if (failure === null) log.info(failedClosers.length > 0 ? { failedClosers } : {}, 'stopped')
   process.exit(failedClosers.length > 0 ? 1 : exitStatus)
 }
 

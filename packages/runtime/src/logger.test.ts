@@ -50,8 +50,9 @@ test('an error is written with its message and stack', () => {
   })
 })
 
-test('readable lines come at once, without pid, with the fields', () => {
+test('a readable line is one line, written at once, with the fields and without pid', () => {
   const written = lines({ pretty: true }, (logger) => logger.info({ subscription: 'orders' }, 'attempt'))
+  expect(written).toEqual([expect.stringMatching(/^[^\n]+\n$/)])
   const text = written.join('')
   expect(text).toContain('attempt')
   expect(text).toContain('orders')

@@ -40,6 +40,7 @@ function prettyStream(output: DestinationStream): DestinationStream {
   const format = prettyFactory({
     colorize: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
     ignore: 'pid,hostname',
+    singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
   })
   return { write: (line) => output.write(format(line) ?? '') }
