@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createOffsetTracker } from './offset-tracker.ts'
+import type { OpenRecord } from './offset-tracker.ts'
+
+test('the picture: records finish out of order, offsets have gaps', () => {
+  const tracker = createOffsetTracker(40)
+  const [at40, at41, at43, at44, at45] = [40, 41, 43, 44, 45].map((offset) => tracker.take(offset))
+  expect(tracker).toMatchObject({ next: 46, committable: 40, openCount: 5 })
+  tracker.finish(at41!)
+  tracker.finish(at44!)
+  expect(tracker).toMatchObject({ next: 46, committable: 40, openCount: 3 })
+  tracker.finish(at40!)
+  expect(tracker).toMatchObject({ next: 46, committable: 43, openCount: 2 })
+  tracker.finish(at45!)
+  expect(tracker).toMatchObject({ next: 46, committable: 43, openCount: 1 })
+  tracker.finish(at43!)
+  expect(tracker).toMatchObject({ next: 46, committable: 46, openCount: 0 })
+})
+
+test('nothing taken: the start is what may be committed', () => {
+  expect(createOffsetTracker(7)).toMatchObject({ next: 7, committable: 7, openCount: 0 })
+})
+
+test('a gap before the first record is passed over only when that record is done', () => {
+  const tracker = createOffsetTracker(0)
+  const record = tracker.take(1_000)
+  expect(tracker).toMatchObject({ next: 1_001, committable: 1_000 })
+  tracker.finish(record)
+  expect(tracker.committable).toBe(1_001)
+})
+
+test('skipping moves what may be committed only while nothing is open, and never back', () => {
+  const tracker = createOffsetTracker(10)
+  tracker.skipTo(15)
+  expect(tracker).toMatchObject({ next: 15, committable: 15 })
+  const record = tracker.take(15)
+  tracker.skipTo(30)
+  expect(tracker).toMatchObject({ next: 30, committable: 15, openCount: 1 })
+  tracker.skipTo(20)
+  expect(tracker.next).toBe(30)
+  tracker.finish(record)
+  expect(tracker).toMatchObject({ next: 30, committable: 30, openCount: 0 })
+})
+
+test('an offset is taken once', () => {
+  const tracker = createOffsetTracker(5)
+  tracker.take(5)
+  expect(() => tracker.take(5)).toThrow('offset 5 was taken already: the next one is 6')
+  expect(() => tracker.take(4)).toThrow(RangeError)
+  tracker.skipTo(9)
+  expect(() => tracker.take(8)).toThrow('offset 8 was taken already: the next one is 9')
+  expect(tracker).toMatchObject({ next: 9, committable: 5, openCount: 1 })
+})
+
+test('a record is finished once', () => {
+  const tracker = createOffsetTracker(0)
+  const [first, second] = [tracker.take(0), tracker.take(1)]
+  tracker.finish(second)
+  expect(() => tracker.finish(second)).toThrow('offset 1 was finished already')
+  expect(tracker).toMatchObject({ committable: 0, openCount: 1 })
+  tracker.finish(first)
+  expect(() => tracker.finish(first)).toThrow('offset 0 was finished already')
+  expect(tracker).toMatchObject({ committable: 2, openCount: 0 })
+})
+
+test('a hundred thousand records behind an open one, and then it closes', () => {
+  const tracker = createOffsetTracker(0)
+  const open = tracker.take(0)
+  for (let offset = 1; offset < 100_000; offset += 1) tracker.finish(tracker.take(offset))
+  expect(tracker).toMatchObject({ next: 100_000, committable: 0, openCount: 1 })
+  tracker.finish(open)
+  expect(tracker).toMatchObject({ next: 100_000, committable: 100_000, openCount: 0 })
+  const later = tracker.take(100_000)
+  expect(tracker.committable).toBe(100_000)
+  tracker.finish(later)
+  expect(tracker.committable).toBe(100_001)
+})
+
+/** What a tracker is asked to do: take the record `gap` offsets further on, finish one of the open ones, or skip. */
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('take' as const), gap: fc.nat({ max: 3 }) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('finish' as const), which: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('skip' as const), by: fc.integer({ min: -3, max: 5 }) }) },
+)
+
+test.each([
+  ['short lives', 40, 500],
+  // Long enough that finished records are forgotten on the way.
+  ['long lives', 6_000, 5],
+])('promise 4: what may be committed is the first open record, else where reading goes on (%s)', (_, length, runs) => {
+  fc.assert(
+    fc.property(fc.nat(), fc.array(step, { minLength: length / 2, maxLength: length, size: 'max' }), (start, steps) => {
+      const tracker = createOffsetTracker(start)
+      const open: OpenRecord[] = []
+      let next = start
+      let committed = start
+      for (const action of steps) {
+        if (action.kind === 'take') {
+          open.push(tracker.take(next + action.gap))
+          next += action.gap + 1
+        } else if (action.kind === 'skip') {
+          tracker.skipTo(next + action.by)
+          next = Math.max(next, next + action.by)
+        } else if (open.length > 0) {
+          // Mostly old ones, as in life; else the list of open records would only grow.
+          const index = action.which % Math.min(open.length, 20)
+          tracker.finish(open.splice(index, 1)[0]!)
+        }
+        const committable = open[0]?.offset ?? next
+        expect([tracker.next, tracker.committable, tracker.openCount]).toEqual([next, committable, open.length])
+        expect(committable).toBeGreaterThanOrEqual(committed)
+        committed = committable
+      }
+    }),
+    { numRuns: runs },
+  )
+})
