@@ -16,7 +16,7 @@ function meaning({ subscription, written }: ReadSubscription): string {
 }
 
 function canonical(value: unknown): unknown {
-  if (value instanceof Set) return [...value].toSorted()
+  if (value instanceof Set) return [...value].toSorted((one, other) => (one < other ? -1 : 1))
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
   return Object.entries(value)

@@ -9,8 +9,8 @@ export interface SubscriptionProblem {
   readonly message: string
 }
 
-/** Says what is wrong with the value that is being read, or with something below it. */
-export type Report = (message: string, ...below: readonly (string | number)[]) => void
+/** Says what is wrong with the value that is being read, or with something below it; a reader can return its answer. */
+export type Report = (message: string, ...below: readonly (string | number)[]) => undefined
 
 /**
  * A field that is read by a function of ours: it returns what was read, or `undefined` after a report. So each
@@ -20,6 +20,7 @@ export function field<Value>(read: (value: unknown, report: Report) => Value | u
   return z.unknown().transform((value, context): Value => {
     const result = read(value, (message, ...below) => {
       context.addIssue({ code: 'custom', message, path: [...below], input: value })
+      return undefined
     })
     return result as Value // after a report nobody sees it: the parse fails
   })
@@ -54,14 +55,14 @@ export function problemAt(path: readonly (string | number)[], message: string): 
 
 /** Reads a text of 1 to `lengthMax` characters. */
 export function readText(value: unknown, report: Report, lengthMax: number, below: readonly number[] = []) {
-  if (value === undefined) return void report('is missing', ...below)
+  if (value === undefined) return report('is missing', ...below)
   if (typeof value === 'number' || typeof value === 'boolean') {
-    return void report(`${shown(value)} is not text; put it in quotes: "${value}"`, ...below)
+    return report(`${shown(value)} is not text; put it in quotes: "${value}"`, ...below)
   }
-  if (typeof value !== 'string') return void report(`${shown(value)} is not text`, ...below)
-  if (value === '') return void report('is empty', ...below)
+  if (typeof value !== 'string') return report(`${shown(value)} is not text`, ...below)
+  if (value === '') return report('is empty', ...below)
   if (value.length > lengthMax) {
-    return void report(`${shown(value)} has ${value.length} characters, more than ${lengthMax}`, ...below)
+    return report(`${shown(value)} has ${value.length} characters, more than ${lengthMax}`, ...below)
   }
   return value
 }
@@ -69,14 +70,14 @@ export function readText(value: unknown, report: Report, lengthMax: number, belo
 /** Reads a whole number within bounds. */
 export function readNumber(value: unknown, report: Report, min: number, max: number) {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
-  return void report(`${shown(value)} is not a whole number from ${min} to ${max}`)
+  return report(`${shown(value)} is not a whole number from ${min} to ${max}`)
 }
 
 /** Reads a list of at most `lengthMax` entries. */
 export function readList(value: unknown, report: Report, lengthMax: number, example: string) {
-  if (value === undefined) return void report('is missing')
-  if (!Array.isArray(value)) return void report(`${shown(value)} is not a list; write ${example}`)
-  if (value.length > lengthMax) return void report(`has ${value.length} entries, more than ${lengthMax}`)
+  if (value === undefined) return report('is missing')
+  if (!Array.isArray(value)) return report(`${shown(value)} is not a list; write ${example}`)
+  if (value.length > lengthMax) return report(`has ${value.length} entries, more than ${lengthMax}`)
   return value as readonly unknown[]
 }
 

@@ -28,9 +28,9 @@ type Path = readonly (string | number)[]
 
 function readFilterList(value: unknown, depth: number, budget: Budget, report: Report, path: Path = []) {
   if (!Array.isArray(value)) {
-    return void report(`${shown(value)} is not a list; write [{ exact: { type: com.example.paid } }]`, ...path)
+    return report(`${shown(value)} is not a list; write [{ exact: { type: com.example.paid } }]`, ...path)
   }
-  if (value.length > budget.left) return void report(`holds more than ${filtersMax} filters in all`, ...path)
+  if (value.length > budget.left) return report(`holds more than ${filtersMax} filters in all`, ...path)
   const filters: Filter[] = []
   for (const [index, entry] of value.entries()) {
     const filter = readFilter(entry, depth, budget, report, [...path, index])
@@ -41,12 +41,12 @@ function readFilterList(value: unknown, depth: number, budget: Budget, report: R
 }
 
 function readFilter(value: unknown, depth: number, budget: Budget, report: Report, path: Path): Filter | undefined {
-  if (depth > depthMax) return void report(`is nested more than ${depthMax} deep`, ...path)
+  if (depth > depthMax) return report(`is nested more than ${depthMax} deep`, ...path)
   budget.left -= 1
-  if (budget.left < 0) return void report(`is one of more than ${filtersMax} filters`, ...path)
+  if (budget.left < 0) return report(`is one of more than ${filtersMax} filters`, ...path)
   const keys = isMapping(value) ? Object.keys(value) : []
   if (!isMapping(value) || keys.length !== 1) {
-    return void report(`${shown(value)} is not a filter; write one operator each: ${operators.join(', ')}`, ...path)
+    return report(`${shown(value)} is not a filter; write one operator each: ${operators.join(', ')}`, ...path)
   }
   const key = keys[0]!
   const below = [...path, key]
@@ -65,7 +65,7 @@ function readFilter(value: unknown, depth: number, budget: Budget, report: Repor
     case 'any': {
       const filters = readFilterList(operand, depth + 1, budget, report, below)
       if (filters === undefined) return undefined
-      if (filters.length === 0) return void report('is empty; it needs at least one filter', ...below)
+      if (filters.length === 0) return report('is empty; it needs at least one filter', ...below)
       return key === 'all' ? { all: filters } : { any: filters }
     }
     case 'not': {
@@ -73,30 +73,30 @@ function readFilter(value: unknown, depth: number, budget: Budget, report: Repor
       return filter === undefined ? undefined : { not: filter }
     }
     default:
-      if (laterOperators.includes(key)) return void report('is not available in this version', ...below)
-      return void report(`is not an operator; one of ${operators.join(', ')}${didYouMean(key, operators)}`, ...below)
+      if (laterOperators.includes(key)) return report('is not available in this version', ...below)
+      return report(`is not an operator; one of ${operators.join(', ')}${didYouMean(key, operators)}`, ...below)
   }
 }
 
 function readAttributes(value: unknown, report: Report, path: Path): Readonly<Record<string, string>> | undefined {
   if (!isMapping(value)) {
-    return void report(`${shown(value)} does not name an attribute; write { type: com.example.paid }`, ...path)
+    return report(`${shown(value)} does not name an attribute; write { type: com.example.paid }`, ...path)
   }
   const entries = Object.entries(value)
-  if (entries.length === 0) return void report('is empty; it needs at least one attribute', ...path)
-  if (entries.length > filtersMax) return void report(`has more than ${filtersMax} attributes`, ...path)
+  if (entries.length === 0) return report('is empty; it needs at least one attribute', ...path)
+  if (entries.length > filtersMax) return report(`has more than ${filtersMax} attributes`, ...path)
   for (const [name, operand] of entries) {
     if (!/^[a-z0-9]{1,64}$/.test(name) || name === 'data') {
-      return void report('is not a CloudEvents attribute: lower-case letters and digits, not "data"', ...path, name)
+      return report('is not a CloudEvents attribute: lower-case letters and digits, not "data"', ...path, name)
     }
     if (typeof operand === 'number' || typeof operand === 'boolean') {
-      return void report(`${shown(operand)} is not text; put it in quotes: "${operand}"`, ...path, name)
+      return report(`${shown(operand)} is not text; put it in quotes: "${operand}"`, ...path, name)
     }
     if (typeof operand !== 'string' || operand === '') {
-      return void report(`${shown(operand)} is not text of at least one character`, ...path, name)
+      return report(`${shown(operand)} is not text of at least one character`, ...path, name)
     }
     if (operand.length > valueLengthMax) {
-      return void report(`has ${operand.length} characters, more than ${valueLengthMax}`, ...path, name)
+      return report(`has ${operand.length} characters, more than ${valueLengthMax}`, ...path, name)
     }
   }
   return Object.fromEntries(entries) as Record<string, string>

@@ -22,15 +22,15 @@ export interface WrittenRetry {
 export function readSchedule(value: unknown, report: Report): string | readonly string[] | undefined {
   if (Array.isArray(value)) return readDelays(value, report)
   if (typeof value === 'string' && retryPresets.some((preset) => preset === value)) return value
-  return void report(
+  return report(
     `${shown(value)} is not a schedule; one of ${retryPresets.join(', ')}, or a list such as [1s, 10s, 5m]` +
       didYouMean(value, retryPresets),
   )
 }
 
 function readDelays(list: readonly unknown[], report: Report): readonly string[] | undefined {
-  if (list.length === 0) return void report('is empty; for no retries at all set maxAttempts: 1')
-  if (list.length > delaysMax) return void report(`has ${list.length} delays, more than ${delaysMax}`)
+  if (list.length === 0) return report('is empty; for no retries at all set maxAttempts: 1')
+  if (list.length > delaysMax) return report(`has ${list.length} delays, more than ${delaysMax}`)
   let good = true
   for (const [index, entry] of list.entries()) {
     if (entry === 'repeat') {
@@ -49,8 +49,8 @@ function readDelays(list: readonly unknown[], report: Report): readonly string[]
 
 /** Reads `retry.neverOn`: HTTP statuses of failures. */
 export function readNeverOn(value: unknown, report: Report): readonly number[] | undefined {
-  if (!Array.isArray(value)) return void report(`${shown(value)} is not a list; write [400, 413], or [] for none`)
-  if (value.length > 500) return void report(`has ${value.length} statuses, more than 500`)
+  if (!Array.isArray(value)) return report(`${shown(value)} is not a list; write [400, 413], or [] for none`)
+  if (value.length > 500) return report(`has ${value.length} statuses, more than 500`)
   let good = true
   for (const [index, status] of value.entries()) {
     if (!Number.isInteger(status) || status < 100 || status > 599) {

@@ -93,10 +93,10 @@ function oneOf<const Word extends string>(words: readonly Word[], later: readonl
     const word = words.find((each) => each === value)
     if (word !== undefined) return word
     if (typeof value === 'string' && later.includes(value)) {
-      return void report(`${value} is not available in this version; only ${words.join(', ')}`)
+      return report(`${value} is not available in this version; only ${words.join(', ')}`)
     }
     const allowed = words.length === 1 ? `only ${words[0]} is possible` : `one of ${words.join(', ')}`
-    return void report(`${shown(value)} is not known; ${allowed}${didYouMean(value, words)}`)
+    return report(`${shown(value)} is not known; ${allowed}${didYouMean(value, words)}`)
   }).optional()
 }
 
@@ -104,12 +104,12 @@ function oneOf<const Word extends string>(words: readonly Word[], later: readonl
 function onlyDefault(written: string, isDefault: (value: unknown) => boolean) {
   return field((value, report) => {
     if (isDefault(value)) return value
-    return void report(`${shown(value)} is not available in this version; only ${written}, or leave it out`)
+    return report(`${shown(value)} is not available in this version; only ${written}, or leave it out`)
   }).optional()
 }
 
 function notAvailable(_value: unknown, report: Report): undefined {
-  report('is not available in this version')
+  return report('is not available in this version')
 }
 
 function isEmptyMapping(value: unknown): boolean {
@@ -131,13 +131,13 @@ function isDefaultProbation(value: unknown): boolean {
 function readId(value: unknown, report: Report): string | undefined {
   const id = readText(value, report, 63)
   if (id === undefined || /^[a-z0-9][a-z0-9-]*$/.test(id)) return id
-  return void report(`${shown(id)} is not an id; lower-case letters, digits and "-", beginning with a letter or digit`)
+  return report(`${shown(id)} is not an id; lower-case letters, digits and "-", beginning with a letter or digit`)
 }
 
 function readTopics(value: unknown, report: Report): readonly string[] | undefined {
   const list = readList(value, report, topicsMax, '[orders]')
   if (list === undefined) return undefined
-  if (list.length === 0) return void report('is empty; name at least one topic')
+  if (list.length === 0) return report('is empty; name at least one topic')
   const topics = list.map((entry, index) => readTopic(entry, report, [index]))
   for (const [index, topic] of topics.entries()) {
     if (topic !== undefined && topics.indexOf(topic) < index) report(`${shown(topic)} stands twice`, index)
@@ -148,7 +148,7 @@ function readTopics(value: unknown, report: Report): readonly string[] | undefin
 function readTopic(value: unknown, report: Report, below: readonly number[] = []): string | undefined {
   const topic = readText(value, report, 10_000, below)
   const problem = topic === undefined ? null : topicNameProblem(topic)
-  if (problem !== null) return void report(`${shown(topic)} is not a topic: it ${problem}`, ...below)
+  if (problem !== null) return report(`${shown(topic)} is not a topic: it ${problem}`, ...below)
   return topic
 }
 
@@ -158,11 +158,11 @@ function readSink(value: unknown, report: Report): string | undefined {
   const url = URL.parse(sink)
   // Not shown: they are a secret, and the message goes to logs and the status topic.
   if (url !== null && (url.username !== '' || url.password !== '')) {
-    return void report('user name and password may not stand in the URL, because everybody who reads topics sees them')
+    return report('user name and password may not stand in the URL, because everybody who reads topics sees them')
   }
-  if (url?.protocol === 'kafka:') return void report('kafka: is not available in this version; only http(s) URLs')
+  if (url?.protocol === 'kafka:') return report('kafka: is not available in this version; only http(s) URLs')
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return void report(`${shown(sink)} is not an http(s) URL; write for example https://billing.example.com/hook`)
+    return report(`${shown(sink)} is not an http(s) URL; write for example https://billing.example.com/hook`)
   }
   return sink
 }
@@ -174,7 +174,7 @@ function readTypes(value: unknown, report: Report): readonly string[] | undefine
 
 function readDuration(value: unknown, report: Report): string | undefined {
   if (parseDuration(value) !== null) return value as string
-  return void report(`${shown(value)} is not a duration; a whole number with ms, s, m, h or d, such as 30s`)
+  return report(`${shown(value)} is not a duration; a whole number with ms, s, m, h or d, such as 30s`)
 }
 
 function readTimeout(value: unknown, report: Report): string | undefined {
@@ -182,10 +182,10 @@ function readTimeout(value: unknown, report: Report): string | undefined {
   if (text === undefined) return undefined
   const timeoutMs = parseDuration(text) ?? 0
   if (timeoutMs >= timeoutMinMs && timeoutMs <= timeoutMaxMs) return text
-  return void report(`${text} is not from ${formatDuration(timeoutMinMs)} to ${formatDuration(timeoutMaxMs)}`)
+  return report(`${text} is not from ${formatDuration(timeoutMinMs)} to ${formatDuration(timeoutMaxMs)}`)
 }
 
 function readBoolean(value: unknown, report: Report): boolean | undefined {
   if (typeof value === 'boolean') return value
-  return void report(`${shown(value)} is neither true nor false`)
+  return report(`${shown(value)} is neither true nor false`)
 }
