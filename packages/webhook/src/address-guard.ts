@@ -62,14 +62,14 @@ export function addressGuard(allowedNetworks: readonly string[]): AddressGuardRe
   const checkSink = (url: string): AddressCheck => {
     const sink = URL.parse(url)
     if (sink === null) return forbidden('not a URL; write https://host/path')
-    const shown = destinationForDisplay(url)
+    const shown = (): string => destinationForDisplay(url)
     if (sink.protocol !== 'http:' && sink.protocol !== 'https:') {
-      return forbidden(`${shown} begins with ${sink.protocol}; only https:// and http:// are allowed`)
+      return forbidden(`${shown()} begins with ${sink.protocol}; only https:// and http:// are allowed`)
     }
     if (sink.username !== '' || sink.password !== '') {
-      return forbidden(`${shown} carries a user name or password; take it out of the URL, where everybody sees it`)
+      return forbidden(`${shown()} carries a user name or password; take it out of the URL, where everybody sees it`)
     }
-    if (url.includes('#')) return forbidden(`${shown} carries a fragment (#), which is never sent; take it out`)
+    if (url.includes('#')) return forbidden(`${shown()} carries a fragment (#), which is never sent; take it out`)
     const host = hostOf(sink)
     if (isIP(host) !== 0) return check(host, sink.protocol)
     if (isLocalhost(host)) return checkLocalhost(host, sink.protocol)

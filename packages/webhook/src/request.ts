@@ -54,7 +54,6 @@ function percentEncoded(value: string): string {
 
 function utf8Escapes(text: string): string {
   let escapes = ''
-  // Buffer writes U+FFFD for half a surrogate pair, where encodeURIComponent would throw.
   for (const byte of Buffer.from(text, 'utf8')) escapes += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   return escapes
 }

@@ -123,7 +123,8 @@ async function attemptOnce(
     clearImmediate(late)
     const endedAt = Date.now()
     const body = readAnswerBody(answer.body, limits, cut.signal)
-    void body.finished.then(() => slot.release())
+    // undici takes a connection for its next request only one turn of the event loop after the last answer.
+    void body.finished.then(() => setImmediate(() => slot.release()))
     return { ...answered(answer.statusCode), startedAt, endedAt, responseBody: await body.beginning }
   } catch (thrown) {
     slot.release()

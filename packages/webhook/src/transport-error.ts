@@ -51,8 +51,12 @@ function socketErrorText(cause: unknown, code: string, message: string, where: s
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
     return `${where} does not speak TLS; is it an http:// address? (${code})`
   }
-  // OpenSSL's messages begin with a page of numbers; `reason` is the part for people.
-  if (tlsCodes.test(code)) return `TLS with ${where} failed: ${textOf(cause, 'reason') || message} (${code})`
+  // OpenSSL's messages begin with a page of numbers, `reason` is the part for people; Node's own end with advice about
+  // its command line.
+  if (tlsCodes.test(code)) {
+    const reason = textOf(cause, 'reason') || message.replace(/; if the root CA .*/, '')
+    return `TLS with ${where} failed: ${reason} (${code})`
+  }
   return code === '' ? message : `${message} (${code})`
 }
 

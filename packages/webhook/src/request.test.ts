@@ -1,0 +1,121 @@
+import { decodeEvent, type CloudEvent, type KafkaRecord } from '@barnabas/core'
+import { CloudEvent as SdkEvent, HTTP } from 'cloudevents'
+import { expect, test } from 'vitest'
+import { webhookRequest } from './request.ts'
+
+const options = { mode: 'binary', subscriptionId: 'orders-to-billing', attemptNumber: 3 } as const
+const required = { specversion: '1.0', id: '1', source: '/orders', type: 'created' }
+
+function binaryEvent(attributes: Record<string, string>, value: Buffer | null, contentType?: string): CloudEvent {
+  const headers: Record<string, Buffer> = {}
+  for (const [name, text] of Object.entries(attributes)) headers[`ce_${name}`] = Buffer.from(text)
+  if (contentType !== undefined) headers['content-type'] = Buffer.from(contentType)
+  return eventOf({ value, headers })
+}
+
+function structuredEvent(json: string): CloudEvent {
+  return eventOf({
+    value: Buffer.from(json),
+    headers: { 'content-type': Buffer.from('application/cloudevents+json; charset=utf-8') },
+  })
+}
+
+function eventOf(record: Pick<KafkaRecord, 'value' | 'headers'>): CloudEvent {
+  const decoded = decodeEvent(record)
+  if (decoded.kind === 'malformed') throw new Error(decoded.message)
+  return decoded.event
+}
+
+test('binary mode: ce- headers, the data with its content type, and what Barnabas adds; no Accept', () => {
+  const value = Buffer.from('{"a": 1.0}')
+  const event = binaryEvent({ ...required, subject: 'a/b', comexample: 'x' }, value, 'application/json')
+  expect(webhookRequest([event], options)).toEqual({
+    headers: {
+      'user-agent': 'barnabas',
+      'barnabas-subscription': 'orders-to-billing',
+      'barnabas-attempt': '3',
+      'ce-specversion': '1.0',
+      'ce-id': '1',
+      'ce-source': '/orders',
+      'ce-type': 'created',
+      'ce-subject': 'a/b',
+      'ce-comexample': 'x',
+      'content-type': 'application/json',
+    },
+    body: value,
+  })
+})
+
+test('structured mode: the event as CloudEvents JSON, and what Barnabas adds', () => {
+  const json =
+    '{"specversion":"1.0","id":"1","source":"/orders","type":"created","data":{"n":9007199254740993,"n":1.0}}'
+  const request = webhookRequest([structuredEvent(json)], { ...options, mode: 'structured' })
+  expect(request.headers).toEqual({
+    'user-agent': 'barnabas',
+    'barnabas-subscription': 'orders-to-billing',
+    'barnabas-attempt': '3',
+    'content-type': 'application/cloudevents+json; charset=utf-8',
+  })
+  expect(request.body?.toString()).toBe(json)
+})
+
+test('the mode changes without a change of the data', () => {
+  const data = '{"n":9007199254740993,"n":1.0,"z":"\\u0000"}'
+  const toBinary = webhookRequest(
+    [structuredEvent(`{"specversion":"1.0","id":"1","source":"/orders","type":"created","data":${data}}`)],
+    options,
+  )
+  expect(toBinary.body?.toString()).toBe(data)
+  expect(toBinary.headers['content-type']).toBe('application/json')
+
+  const event = binaryEvent(required, Buffer.from(data), 'application/json')
+  const toStructured = webhookRequest([event], { ...options, mode: 'structured' })
+  expect(toStructured.body?.toString()).toContain(data)
+})
+
+test.each([
+  ['plain', 'plain'],
+  ['a b', 'a%20b'],
+  ['50%', '50%25'],
+  ['say "hi"', 'say%20%22hi%22'],
+  ['Euro € 😀', 'Euro%20%E2%82%AC%20%F0%9F%98%80'],
+  ['line\r\nX-Injected: 1', 'line%0D%0AX-Injected:%201'],
+  ['\u0000\u0007\u007f\u0080', '%00%07%7F%C2%80'],
+  ["!#$&'()*+,-./:;<=>?@[\\]^_`{|}~", "!#$&'()*+,-./:;<=>?@[\\]^_`{|}~"],
+  ['', ''],
+])('HTTP binding 3.1.3.2: the attribute %j travels as %j', (value, encoded) => {
+  const { headers } = webhookRequest([binaryEvent({ ...required, subject: value }, null)], options)
+  expect(headers['ce-subject']).toBe(encoded)
+})
+
+test('an event without data has no body and no content type', () => {
+  const { headers, body } = webhookRequest([binaryEvent(required, null)], options)
+  expect(body).toBeNull()
+  expect(headers).not.toHaveProperty('content-type')
+})
+
+test('the CloudEvents SDK writes the same ce- headers and reads the event back', () => {
+  const attributes = {
+    ...required,
+    subject: 'orders/4711',
+    time: '2026-01-02T03:04:05.678Z',
+    dataschema: 'https://example.com/schema',
+    comexample: 'value',
+  }
+  const { headers, body } = webhookRequest(
+    [binaryEvent(attributes, Buffer.from('{"a":1}'), 'application/json')],
+    options,
+  )
+  const sdk = HTTP.binary(new SdkEvent({ ...attributes, datacontenttype: 'application/json', data: { a: 1 } }))
+  const isAttribute = ([name]: [string, unknown]): boolean => name.startsWith('ce-') || name === 'content-type'
+  const ours = Object.fromEntries(Object.entries(headers).filter(isAttribute))
+  expect(ours).toEqual(Object.fromEntries(Object.entries(sdk.headers).filter(isAttribute)))
+
+  const [read] = [HTTP.toEvent({ headers, body: body?.toString() })].flat()
+  expect(read).toMatchObject({ ...attributes, data: { a: 1 } })
+})
+
+test('several events are refused until there are batches', () => {
+  const event = binaryEvent(required, null)
+  expect(() => webhookRequest([event, event], options)).toThrow('one event in this version, not 2')
+})
