@@ -32,6 +32,7 @@ test.each([200, 204, 503])('one connection is kept and used again after a %i', a
       ...attemptOptions,
       url: `${origin}/${attemptNumber}`,
       attemptNumber,
+      connectionsMax: 1,
     })
     expect(result.status).toBe(status)
   }
