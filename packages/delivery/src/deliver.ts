@@ -14,7 +14,7 @@ export interface Sender {
       readonly subscriptionId: string
       readonly attemptNumber: number
       readonly timeoutMs: number
-      readonly maxConnections: number
+      readonly connectionsMax: number
       readonly signal: AbortSignal
     },
   ): Promise<AttemptResult>
@@ -88,7 +88,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
         subscriptionId: subscription.id,
         attemptNumber: parcel.state.attempts + 1,
         timeoutMs: subscription.timeoutMs,
-        maxConnections: subscription.concurrency,
+        connectionsMax: subscription.concurrency,
         signal,
       })
       .finally(() => options.onAttempt(subscription.id, -1))

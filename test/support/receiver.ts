@@ -1,0 +1,90 @@
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** One request as a receiver saw it. `time` is when its head had arrived, ms since the epoch. */
+export interface ReceivedRequest {
+  readonly time: number
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** From `barnabas-attempt`. */
+  readonly attempt: number
+  /** From `ce-id`, or the `id` of a structured event. */
+  readonly eventId: string
+}
+
+/** What a receiver does with a request: a status, or something worse. */
+export type Answer =
+  | number
+  | 'hang'
+  | 'reset'
+  | { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> }
+
+export interface Receiver {
+  readonly url: string
+  readonly requests: readonly ReceivedRequest[]
+  /** Resolves as soon as what was received satisfies the predicate. */
+  until(isEnough: (requests: readonly ReceivedRequest[]) => boolean): Promise<readonly ReceivedRequest[]>
+  /** Those of one event, in order of arrival. */
+  of(eventId: string): readonly ReceivedRequest[]
+  close(): Promise<void>
+}
+
+/** A webhook receiver on a free port of 127.0.0.1 that answers each request by the script. */
+export async function startReceiver(script: (request: ReceivedRequest) => Answer): Promise<Receiver> {
+  const requests: ReceivedRequest[] = []
+  const waiters = new Set<() => void>()
+
+  async function onRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const time = Date.now()
+    const body = Buffer.concat(await incoming.toArray())
+    const request = toRequest(time, incoming, body)
+    requests.push(request)
+    for (const check of waiters) check()
+    answer(script(request), incoming, response)
+  }
+
+  const server: Server = createServer((incoming, response) => {
+    onRequest(incoming, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    until(isEnough) {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (!isEnough(requests)) return
+          waiters.delete(check)
+          resolve(requests)
+        }
+        waiters.add(check)
+        check()
+      })
+    },
+    of: (eventId) => requests.filter((request) => request.eventId === eventId),
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function toRequest(time: number, { url = '/', headers }: IncomingMessage, body: Buffer): ReceivedRequest {
+  const header = headers['ce-id']
+  const eventId = typeof header === 'string' ? decodeURIComponent(header) : String(JSON.parse(body.toString()).id)
+  return { time, path: url, headers, body, attempt: Number(headers['barnabas-attempt']), eventId }
+}
+
+function answer(given: Answer, incoming: IncomingMessage, response: ServerResponse): void {
+  if (given === 'hang') return
+  if (given === 'reset') {
+    incoming.socket.resetAndDestroy()
+    return
+  }
+  const { status, body = '', headers = {} } = typeof given === 'number' ? { status: given } : given
+  response.writeHead(status, headers).end(body)
+}
