@@ -32,7 +32,8 @@ export interface TierLanes {
 const lookAheadMs = 1_000
 /** What all waiting records together may take in memory; beyond it they wait in Kafka. */
 const memoryBytesMax = 64 * 1024 * 1024
-const recordOverheadBytes = 1_024
+/** What a record costs beside its bytes: its headers are some twenty objects. */
+const recordOverheadBytes = 4_096
 /** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */
 const longestTimerMs = 3_600_000
 
