@@ -65,7 +65,9 @@ export async function readTopic(
     await consumer.connect()
     await consumer.subscribe({ topic, fromBeginning: true })
     await new Promise<void>((resolve, reject) => {
-      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+      consumer.on(consumer.events.CRASH, ({ payload }) => {
+        if (!payload.restart) reject(payload.error)
+      })
       consumer
         .run({
           eachBatch: ({ batch }) => {

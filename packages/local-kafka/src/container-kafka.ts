@@ -6,8 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { StartedTestContainer } from 'testcontainers'
 import { brokerFiles, brokerProperties, kafkaVersion } from './broker-config.ts'
 import { loadBrokerFile, removeBrokerFile, writeBrokerFile } from './broker-file.ts'
-import { brokerEndError, logTail } from './broker-log.ts'
 import { probeBroker } from './broker-probe.ts'
+import { brokerEnd } from './broker-process.ts'
 import { lockDataDir } from './data-dir-lock.ts'
 import { openDataDir } from './data-dir.ts'
 import type { BrokerExit, LocalKafka, LocalKafkaOptions } from './local-kafka.ts'
@@ -90,7 +90,7 @@ async function startLocked(
       formerRunId: former?.runId ?? null,
       exited: logs.exited,
       stop: () => (stopping ??= stop()),
-      describeExit: async () => brokerEndError(await logTail(logFile, 0), logFile, 'while it was in use').message,
+      describeExit: async () => (await brokerEnd(logFile, 0, 'while it was in use')).message,
     }
   } catch (error) {
     await stopContainer()

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { access, chmod, constants, mkdir, readFile, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { writeFileAtomically } from './atomic-file.ts'
 import {
   brokerFiles,
   brokerProperties,
@@ -43,6 +44,8 @@ export async function clusterIdOf(dir: string, runTool: (args: readonly string[]
     const written = await readFile(join(dir, formatName), 'utf8').catch(() => null)
     const check = checkFormat(meta, written)
     if (check.kind === 'refused') throw new LocalKafkaError('DataDirOfOtherVersion', otherVersion(data, check.reason))
+    // Once a newer version was here, an older one stays out.
+    if (written === null || !written.includes(`"${kafkaVersion}"`)) await writeFormat(dir)
     return check.clusterId
   } catch (error) {
     throw error instanceof LocalKafkaError ? error : fileError(data, error)
@@ -90,9 +93,13 @@ async function format(dir: string, runTool: (args: readonly string[]) => Promise
   // Kafka's form of a UUID: its 16 bytes in URL-safe base64. One that begins with "-" would be read as an option.
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replace(/^-/, 'A')
   await runTool(['kafka.tools.StorageTool', 'format', '-t', id, '-c', `${partial}.properties`])
-  await writeFile(join(dir, formatName), `${JSON.stringify({ kafkaVersion })}\n`, { mode: 0o600 })
+  await writeFormat(dir)
   await rename(join(dir, partial), join(dir, brokerFiles.data))
   await rm(settings, { force: true })
+}
+
+async function writeFormat(dir: string): Promise<void> {
+  await writeFileAtomically(join(dir, formatName), `${JSON.stringify({ kafkaVersion })}\n`)
 }
 
 /** Runs one of Kafka's tools in the directory. Its output is part of the error when it fails. */

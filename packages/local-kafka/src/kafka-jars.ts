@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { kafkaVersion } from './broker-config.ts'
-import { LocalKafkaError, fileError } from './local-kafka-error.ts'
+import { LocalKafkaError, fileError, interrupted } from './local-kafka-error.ts'
 import { tryLock } from './process-lock.ts'
 
 /*
@@ -93,9 +93,10 @@ function runMaven(outputDir: string, env: NodeJS.ProcessEnv, signal?: AbortSigna
     const collect = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8_192))
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
-    child.once('error', (error) => reject(signal?.aborted ? aborted() : mavenFailed(error.message)))
+    child.once('error', (error) => reject(signal?.aborted ? interrupted() : mavenFailed(error.message)))
     child.once('close', (code, killedBy) => {
       if (code === 0) resolve()
+      else if (signal?.aborted) reject(interrupted())
       else reject(mavenFailed(lastLines(output) || `it ended with ${killedBy ?? `status ${code}`}`))
     })
   })
@@ -146,11 +147,7 @@ async function waitForLock(
     const attempt = await tryLock(path)
     if (attempt.kind === 'acquired') return attempt.release
     if (round === 0) onProgress(`waiting for process ${attempt.pid}, which is fetching Apache Kafka`)
-    if (signal?.aborted) throw aborted()
+    if (signal?.aborted) throw interrupted()
     await wait(200)
   }
-}
-
-function aborted(): LocalKafkaError {
-  return new LocalKafkaError('Aborted', 'Starting the local Kafka broker was interrupted.')
 }

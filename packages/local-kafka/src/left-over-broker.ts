@@ -16,22 +16,21 @@ export interface LeftOverBroker {
 }
 
 export type LeftOver =
-  | { readonly kind: 'none' }
-  /** It answers, as the cluster of this directory. */
-  | { readonly kind: 'answers'; readonly broker: LeftOverBroker }
+  | { readonly kind: 'none'; readonly pids: readonly [] }
+  | { readonly kind: 'answers'; readonly pids: readonly number[]; readonly broker: LeftOverBroker }
   | { readonly kind: 'silent'; readonly pids: readonly number[] }
 
 /** The broker that a former run left in this directory (a real path). The caller holds the directory's lock. */
 export async function findLeftOver(dir: string, file: BrokerFile | null): Promise<LeftOver> {
   const pids = await processesWithArgument(dataDirArgument(dir))
   const [pid] = pids
-  if (pid === undefined) return { kind: 'none' }
+  if (pid === undefined) return { kind: 'none', pids: [] }
   // broker.json may be missing or damaged; what the broker was started with is the next to ask.
   const listeners = (await readBrokerConfig(dir))['listeners'] ?? ''
   const port = file?.pid === pid ? file.port : Number(/PLAINTEXT:\/\/127\.0\.0\.1:(\d+)/.exec(listeners)?.[1] ?? 0)
   const answer = pids.length > 1 || port === 0 ? null : await probeBroker(port, 3_000)
   if (answer?.clusterId == null) return { kind: 'silent', pids }
-  return { kind: 'answers', broker: { pid, port, clusterId: answer.clusterId } }
+  return { kind: 'answers', pids, broker: { pid, port, clusterId: answer.clusterId } }
 }
 
 /** Ends every broker that runs in this data directory, whoever started it. Nothing happens when there is none. */

@@ -48,3 +48,8 @@ export function fileError(path: string, error: unknown): LocalKafkaError {
     { cause: error },
   )
 }
+
+/** A start that its caller's signal cut off. */
+export function interrupted(): LocalKafkaError {
+  return new LocalKafkaError('Aborted', 'Starting the local Kafka broker was interrupted.')
+}

@@ -1,19 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { brokerFiles, brokerProperties, kafkaVersion } from './broker-config.ts'
+import { brokerFiles, kafkaVersion } from './broker-config.ts'
 import { loadBrokerFile, removeBrokerFile, writeBrokerFile } from './broker-file.ts'
-import { brokerEndError, logTail } from './broker-log.ts'
-import { probeBroker } from './broker-probe.ts'
-import { clusterIdOf, openDataDir, readBrokerConfig, runKafkaTool, writeBrokerConfig } from './data-dir.ts'
+import { brokerEnd, launchBroker, stopGraceMs, type Broker } from './broker-process.ts'
 import { lockDataDir } from './data-dir-lock.ts'
-import { findJava } from './java.ts'
-import { kafkaJars } from './kafka-jars.ts'
-import { dataDirArgument, findLeftOver, type LeftOverBroker } from './left-over-broker.ts'
+import { openDataDir, readBrokerConfig } from './data-dir.ts'
+import { findLeftOver, type LeftOverBroker } from './left-over-broker.ts'
 import { LocalKafkaError, fileError } from './local-kafka-error.ts'
-import { anyFreePort, choosePort } from './ports.ts'
 import { endProcess, processIdentity } from './processes.ts'
 
 export interface LocalKafkaOptions {
@@ -66,11 +60,6 @@ export interface LocalKafka {
   describeExit(exit: BrokerExit): Promise<string>
 }
 
-/** Half the memory and time of the defaults, for a broker that few use. */
-export const fastStartJvmFlags = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const
-
-const stopGraceMs = 8_000
-const startTimeoutMs = 60_000
 /** Between the choice of a free port and the broker's bind another process may take it. */
 const startsTried = 3
 
@@ -101,17 +90,13 @@ async function startLocked(dir: string, options: LocalKafkaOptions, release: () 
     onProgress(`using the broker of a former run (pid ${leftOver.broker.pid}) on 127.0.0.1:${leftOver.broker.port}`)
     return adopt(run, leftOver.broker)
   }
-  for (const pid of leftOver.kind === 'none'
-    ? []
-    : leftOver.kind === 'silent'
-      ? leftOver.pids
-      : [leftOver.broker.pid]) {
+  for (const pid of leftOver.pids) {
     onProgress(`ending the broker of a former run (pid ${pid})`)
     await endProcess(pid, stopGraceMs)
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await launch(run, onProgress)
+      return await listening(run, await launchBroker(dir, options, onProgress))
     } catch (error) {
       const mayTryAgain = options.portIsFixed !== true && attempt < startsTried
       if (!(mayTryAgain && error instanceof LocalKafkaError && error.code === 'PortTaken')) throw error
@@ -141,96 +126,8 @@ async function adopt(run: Run, broker: LeftOverBroker): Promise<LocalKafka> {
 
 async function watchForeign(pid: number): Promise<BrokerExit> {
   const identity = await processIdentity(pid)
-  while (identity !== null && (await processIdentity(pid)) === identity) await wait(250, undefined, { ref: false })
+  while (identity !== null && (await processIdentity(pid)) === identity) await wait(250)
   return { code: null, signal: null }
-}
-
-async function launch(run: Run, onProgress: (message: string) => void): Promise<LocalKafka> {
-  const { dir, options } = run
-  const env = options.env ?? process.env
-  const java = await findJava(env)
-  const jars = await kafkaJars(env, onProgress, options.signal)
-  const port = await choosePort(options.port ?? 9092, options.portIsFixed ?? false, onProgress)
-  const common = ['-cp', join(jars, '*'), `-Dlog4j2.configurationFile=${brokerFiles.logging}`]
-  const clusterId = await clusterIdOf(dir, (args) => {
-    onProgress(`formatting ${dir}`)
-    return runKafkaTool(java.command, [...common, ...fastStartJvmFlags], dir, args)
-  })
-  await writeBrokerConfig(
-    dir,
-    brokerProperties({ broker: port, controller: await anyFreePort() }, options.serverProperties ?? {}),
-  )
-  throwIfAborted(options.signal)
-
-  const logFile = join(dir, brokerFiles.log)
-  const logStart = await stat(logFile).then(
-    ({ size }) => size,
-    () => 0,
-  )
-  onProgress(`starting Apache Kafka ${kafkaVersion} on 127.0.0.1:${port}, its log is ${logFile}`)
-  const child = await spawnBroker(java.command, logFile, dir, [
-    `-Xmx${options.heapMb ?? 512}m`,
-    ...(options.jvmFlags ?? []),
-    '-Djava.awt.headless=true',
-    '-XX:+ExitOnOutOfMemoryError',
-    dataDirArgument(dir),
-    ...common,
-    'kafka.Kafka',
-    brokerFiles.properties,
-  ])
-  const exited = new Promise<BrokerExit>((resolve) => {
-    child.process.once('exit', (code, signal) => resolve({ code, signal }))
-  })
-  const broker = { pid: child.pid, port, clusterId, exited, adopted: false, logStart }
-  try {
-    await waitUntilItAnswers(broker, logFile, options.signal)
-    return await listening(run, broker)
-  } catch (error) {
-    await endProcess(child.pid, options.signal?.aborted === true ? 2_000 : stopGraceMs)
-    throw error
-  }
-}
-
-async function spawnBroker(
-  command: string,
-  logFile: string,
-  cwd: string,
-  args: readonly string[],
-): Promise<{ process: ChildProcess; pid: number }> {
-  // What the JVM itself says goes to the same file as the broker's log: both only append.
-  await using log = await open(logFile, 'a', 0o600)
-  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', log.fd, log.fd] })
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', (error) => reject(fileError(command, error)))
-  })
-  return { process: child, pid: child.pid ?? 0 }
-}
-
-interface Broker extends LeftOverBroker {
-  readonly exited: Promise<BrokerExit>
-  readonly adopted: boolean
-  /** Where in the log file this run began. */
-  readonly logStart: number
-}
-
-async function waitUntilItAnswers(broker: Broker, logFile: string, signal?: AbortSignal): Promise<void> {
-  const deadline = Date.now() + startTimeoutMs
-  let hasEnded = false
-  void broker.exited.then(() => (hasEnded = true))
-  for (;;) {
-    if ((await probeBroker(broker.port, 2_000))?.clusterId === broker.clusterId) return
-    throwIfAborted(signal)
-    if (hasEnded) throw brokerEndError(await logTail(logFile, broker.logStart), logFile, 'before it answered')
-    if (Date.now() > deadline) {
-      throw new LocalKafkaError(
-        'BrokerSilent',
-        `The local Kafka broker (pid ${broker.pid}) did not answer on 127.0.0.1:${broker.port} within ` +
-          `${startTimeoutMs / 1000} s and was ended. Its log is ${logFile}.`,
-      )
-    }
-    await Promise.race([wait(50), broker.exited])
-  }
 }
 
 /** The broker answers: leave its address for the command line and hand it out. */
@@ -250,6 +147,7 @@ async function listening(run: Run, broker: Broker): Promise<LocalKafka> {
       kafkaVersion,
     })
   } catch (error) {
+    await endProcess(broker.pid, stopGraceMs)
     throw fileError(dir, error)
   }
   // The file of a broker that died stays: it names the run whose group members were cut off.
@@ -276,13 +174,7 @@ async function listening(run: Run, broker: Broker): Promise<LocalKafka> {
     stop: () => (stopping ??= stop()),
     describeExit: async ({ code, signal }) => {
       const how = signal !== null ? ` (${signal})` : code !== null ? ` (status ${code})` : ''
-      return brokerEndError(await logTail(logFile, broker.logStart), logFile, `while it was in use${how}`).message
+      return (await brokerEnd(logFile, broker.logStart, `while it was in use${how}`)).message
     },
-  }
-}
-
-function throwIfAborted(signal?: AbortSignal): void {
-  if (signal?.aborted === true) {
-    throw new LocalKafkaError('Aborted', 'Starting the local Kafka broker was interrupted.')
   }
 }

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
-import { LocalKafkaError } from './local-kafka-error.ts'
+import { LocalKafkaError, systemErrorCode } from './local-kafka-error.ts'
 
 /** How far above the wished port a free one is looked for. */
 const portsTried = 100
 
-/** Whether 127.0.0.1:port can be listened on right now. */
-export function isPortFree(port: number): Promise<boolean> {
+/** Why 127.0.0.1:port cannot be listened on right now ("EADDRINUSE"), null when it can. */
+function whyNotFree(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)))
+    server.once('error', (error) => resolve(systemErrorCode(error) ?? error.message))
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(null)))
   })
 }
 
@@ -34,16 +34,18 @@ export async function choosePort(
   onProgress: (message: string) => void,
 ): Promise<number> {
   if (wished === 0) return anyFreePort()
-  if (await isPortFree(wished)) return wished
+  const obstacle = await whyNotFree(wished)
+  if (obstacle === null) return wished
   if (isFixed) {
+    const state = obstacle === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${obstacle})`
     throw new LocalKafkaError(
       'PortTaken',
-      `Port ${wished} of 127.0.0.1 is taken by another process: end it, or set BARNABAS_KAFKA_PORT to a free one ` +
-        '(unset: the next free port from 9092 on).',
+      `Port ${wished} of 127.0.0.1 ${state}: set BARNABAS_KAFKA_PORT to a free one, or leave it unset to get the ` +
+        'next free port from 9092 on.',
     )
   }
   for (let port = wished + 1; port <= Math.min(wished + portsTried, 65_535); port++) {
-    if (!(await isPortFree(port))) continue
+    if ((await whyNotFree(port)) !== null) continue
     onProgress(`port ${wished} is taken, using ${port}`)
     return port
   }

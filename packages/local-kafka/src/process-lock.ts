@@ -22,23 +22,49 @@ export async function tryLock(path: string): Promise<LockAttempt> {
   await writeFile(token, JSON.stringify(own), { mode: 0o600 })
   try {
     for (;;) {
-      try {
-        // Unlike open(…, 'wx'), a link makes the file appear together with what stands in it.
-        await link(token, path)
-        let releasing: Promise<void> | null = null
-        // Once only: later the file may be another process's.
-        return { kind: 'acquired', release: () => (releasing ??= rm(path, { force: true })) }
-      } catch (error) {
-        if (systemErrorCode(error) !== 'EEXIST') throw error
-      }
+      if (await linkNew(token, path)) return acquired(path)
       const text = await readFile(path, 'utf8').catch(() => null)
       if (text === null) continue
       const holder = parseLock(text)
       if (holder !== null && isHeld(holder, await processIdentity(holder.pid))) return { kind: 'held', pid: holder.pid }
-      await removeStale(path, text)
+      if (await replaceStale(path, text, token)) return acquired(path)
     }
   } finally {
     await rm(token, { force: true })
+  }
+}
+
+function acquired(path: string): LockAttempt {
+  let releasing: Promise<void> | null = null
+  // Once only: later the file may be another process's.
+  return { kind: 'acquired', release: () => (releasing ??= rm(path, { force: true })) }
+}
+
+/** Unlike open(…, 'wx'), a link makes the file appear together with what stands in it. */
+async function linkNew(token: string, path: string): Promise<boolean> {
+  try {
+    await link(token, path)
+    return true
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+/**
+ * Puts the token in the place of a stale lock, unless another process did so first. Whoever does it holds a lock for
+ * that alone (stale ones of which are replaced in the same manner): removing the stale file without one would let a
+ * slow process remove the fresh lock of a quick one.
+ */
+async function replaceStale(path: string, staleText: string, token: string): Promise<boolean> {
+  const takeover = await tryLock(`${path}.takeover`)
+  if (takeover.kind === 'held') return false
+  try {
+    if ((await readFile(path, 'utf8').catch(() => null)) !== staleText) return false
+    await rename(token, path)
+    return true
+  } finally {
+    await takeover.release()
   }
 }
 
@@ -59,18 +85,4 @@ export function parseLock(text: string): LockHolder | null {
 /** `running` is the identity of the process that has the holder's pid now, null when none has. */
 export function isHeld(holder: LockHolder, running: string | null): boolean {
   return running !== null && running === holder.identity
-}
-
-/** Another process may have taken the stale lock over since it was read: then what was moved away is put back. */
-async function removeStale(path: string, staleText: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}.stale`
-  try {
-    await rename(path, aside)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return
-    throw error
-  }
-  const moved = await readFile(aside, 'utf8')
-  if (moved !== staleText) await link(aside, path).catch(() => undefined)
-  await rm(aside, { force: true })
 }
