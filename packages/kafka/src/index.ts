@@ -1,1 +1,25 @@
-export type { KafkaClient } from './port.ts'
+export type {
+  Admin,
+  Assignment,
+  CommitPosition,
+  CommittedOffset,
+  Consumer,
+  ConsumerFailure,
+  ConsumerOptions,
+  CreateTopicsResult,
+  KafkaClient,
+  LogReader,
+  LogReaderOptions,
+  NewTopic,
+  PartitionOffsets,
+  Producer,
+  ProduceResult,
+  RecordBatch,
+  RefusedTopic,
+  TopicDescription,
+} from './port.ts'
+export type { CodecName } from './codecs.ts'
+export type { KafkaConnectOptions } from './connect.ts'
+export { connectKafka } from './connect.ts'
+export { ConsumerStartError } from './consumer-failure.ts'
+export type { KafkaLogger } from './log-creator.ts'

@@ -1,0 +1,313 @@
+/**
+ * A member of a consumer group, on the client's consumer. What this file adds to it:
+ *
+ *   GROUP_JOIN     the only truth about what is ours (the client has no revoke callback, and a rejoin may come without
+ *                  any other event). Kept partitions are sought to the place reached, since the client would start
+ *                  them again at the last commit; pauses of lost ones are forgotten, since it would keep them.
+ *   hand-over      eachBatch never waits and never throws: a throw restarts or kills the client's loop, and nothing
+ *                  but the loop sends heartbeats.
+ *   crash          the client restarts its loop as a new member and forgets every pause. Here that is a loss of all
+ *                  partitions at the next join, because another member may have had them in between. A crash without
+ *                  restart is `onFailed`.
+ *   missing topic  the client asks for it for ever; a watchdog finds out and ends the consumer.
+ */
+import type { TopicPartition } from '@barnabas/core'
+import kafkajs from 'kafkajs'
+import type { Consumer as KafkajsConsumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { createAssignor } from './assignor-protocol.ts'
+import { ConsumerStartError, classifyFailure } from './consumer-failure.ts'
+import { brokerErrorType } from './kafka-error.ts'
+import { toRecord } from './kafka-record.ts'
+import type { FetchedMessage } from './kafkajs-internals.ts'
+import type { KafkaLogger } from './log-creator.ts'
+import { PartitionMap } from './partition-map.ts'
+import type { CommitPosition, Consumer, ConsumerFailure, ConsumerOptions } from './port.ts'
+
+const MAX_WAIT_MS = 1_000
+const HEARTBEAT_MS = 1_000
+const METADATA_MAX_AGE_MS = 30_000
+const MAX_BYTES_PER_PARTITION = 256 * 1024
+/** Without a fetch for so long the watchdog asks whether the topics are still there. */
+const STALLED_AFTER_MS = 3_000
+const WATCH_EVERY_MS = 1_000
+
+/** How long the client may try a commit again before the caller is told; it goes on trying. */
+const COMMIT_WITHIN_MS = 30_000
+
+/** The commit did not happen because the generation that it belonged to is over. */
+const GENERATION_OVER = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS']
+
+export interface ConsumerSettings {
+  readonly sessionTimeoutMs: number
+  readonly logger: KafkaLogger
+  /** Which of these topics do not exist; rejects when no broker answers. */
+  readonly missingTopics: (topics: readonly string[]) => Promise<readonly string[]>
+}
+
+interface GroupJoin {
+  readonly memberId: string
+  readonly generationId: number
+  readonly isLeader: boolean
+  readonly memberAssignment: Readonly<Record<string, readonly number[]>>
+}
+
+export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings: ConsumerSettings): Consumer {
+  const { groupId, topics } = options
+  const { logger, sessionTimeoutMs } = settings
+  /** Ours since the last join, each with the next offset to hand over once it is known. */
+  let owned = new PartitionMap<number | undefined>()
+  const paused = new PartitionMap<true>()
+  let member = { memberId: '', generationId: -1 }
+  let state: 'new' | 'running' | 'ended' = 'new'
+  let lastHeartbeatAt = 0
+  let lastFetchAt = 0
+  let commitsDone = 0
+  let commits: Promise<unknown> = Promise.resolve()
+  let settleStart: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
+
+  const client: KafkajsConsumer = kafka.consumer({
+    groupId,
+    sessionTimeout: sessionTimeoutMs,
+    rebalanceTimeout: Math.max(sessionTimeoutMs, 10_000),
+    heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeoutMs / 4)),
+    maxWaitTimeInMs: Math.min(MAX_WAIT_MS, Math.floor(sessionTimeoutMs / 4)),
+    maxBytesPerPartition: options.maxBytesPerPartition ?? MAX_BYTES_PER_PARTITION,
+    metadataMaxAge: METADATA_MAX_AGE_MS,
+    allowAutoTopicCreation: false,
+    partitionAssigners: [
+      createAssignor(() => {
+        // A loop that was being restarted when `stop` came would join after all, and nobody could end it.
+        if (state === 'ended') throw new kafkajs.KafkaJSNonRetriableError(`consumer of group ${groupId} was stopped`)
+        return { ownedGeneration: member.generationId, owned: owned.partitions() }
+      }),
+    ],
+    retry: { retries: 1_000_000, initialRetryTime: 100, maxRetryTime: 1_000 },
+  })
+
+  function onGroupJoin(join: GroupJoin): void {
+    // Not the member that we were: the group went on without us, and what we held may have moved meanwhile.
+    const continues = join.memberId === member.memberId
+    const before = owned
+    const now = new PartitionMap<number | undefined>()
+    for (const [topic, partitions] of Object.entries(join.memberAssignment)) {
+      for (const partition of partitions) {
+        const one = { topic, partition }
+        now.set(one, continues ? before.get(one) : undefined)
+      }
+    }
+    const kept = continues ? now.partitions().filter((one) => before.has(one)) : []
+    const keptMap = PartitionMap.of(kept)
+    const lost = before.partitions().filter((one) => !keptMap.has(one))
+    const gained = now.partitions().filter((one) => !keptMap.has(one))
+
+    owned = now
+    member = { memberId: join.memberId, generationId: join.generationId }
+    lastHeartbeatAt = lastFetchAt = Date.now()
+    client.resume(byTopic([...lost, ...gained]))
+    for (const one of lost) paused.delete(one)
+    for (const one of kept) {
+      const position = now.get(one)
+      if (position !== undefined) client.seek({ ...one, offset: String(position) })
+    }
+    client.pause(byTopic(paused.partitions()))
+    options.onAssigned({ gained, kept, lost, isLeader: join.isLeader, ...member })
+    settleStart?.resolve()
+  }
+
+  function onBatch(payload: EachBatchPayload): void {
+    const { topic, partition } = payload.batch
+    const one = { topic, partition }
+    // Not resolved, so the client fetches them again from the same place when it is their turn.
+    if (state !== 'running' || !owned.has(one) || paused.has(one) || payload.isStale()) return
+    const nextOffset = Number(payload.batch.lastOffset()) + 1
+    noticeJump(one, payload.batch)
+    owned.set(one, nextOffset)
+    payload.resolveOffset(String(nextOffset - 1))
+    // The client's types leave out that a header's value may be null.
+    const messages = payload.batch.messages as unknown as readonly FetchedMessage[]
+    options.onRecords({ ...one, records: messages.map((message) => toRecord(one, message)), nextOffset })
+  }
+
+  /** A fetch that held nothing but control records or aborted transactions: the client hands over no batch for it. */
+  function onEmptyBatch({ topic, partition, lastOffset }: TopicPartition & { readonly lastOffset: string }): void {
+    const one = { topic, partition }
+    const nextOffset = Number(lastOffset) + 1
+    if (state !== 'running' || !owned.has(one)) return
+    owned.set(one, nextOffset)
+    options.onRecords({ ...one, records: [], nextOffset })
+  }
+
+  /** The broker no longer had, or does not yet have, the offset that was next, and the client went to the log's start. */
+  function noticeJump(one: TopicPartition, batch: EachBatchPayload['batch']): void {
+    const expected = owned.get(one)
+    const fetched = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset)
+    if (expected === undefined || fetched === expected) return
+    const what = fetched > expected ? 'records were deleted before they were read' : 'the log ends before what was read'
+    logger.warn({ ...one, groupId, expected, fetched }, `${what}; reading goes on at the log's start`)
+  }
+
+  function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {
+    if (state === 'ended') return
+    if (restart) {
+      logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
+      member = { memberId: '', generationId: -1 }
+      return
+    }
+    fail(classifyFailure(error, topics), error)
+  }
+
+  function fail(failure: ConsumerFailure, cause?: unknown): void {
+    if (state === 'ended') return
+    const starting = settleStart
+    end()
+    void client.disconnect().catch(() => undefined)
+    if (starting === undefined) options.onFailed(failure)
+    else starting.reject(new ConsumerStartError(failure, cause))
+  }
+
+  function end(): void {
+    state = 'ended'
+    settleStart = undefined
+    clearInterval(watchdog)
+  }
+
+  let watchdog: NodeJS.Timeout | undefined
+  async function watch(): Promise<void> {
+    if (Date.now() - lastFetchAt < STALLED_AFTER_MS) return
+    try {
+      const missing = await settings.missingTopics(topics)
+      if (missing.length > 0) fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` })
+    } catch {
+      // No broker answers, so the topics are not what is wrong.
+    }
+  }
+
+  const { GROUP_JOIN, HEARTBEAT, COMMIT_OFFSETS, FETCH, CRASH, START_BATCH_PROCESS } = client.events
+  client.on(GROUP_JOIN, ({ payload }) => {
+    if (state === 'running') onGroupJoin(payload as unknown as GroupJoin)
+  })
+  client.on(HEARTBEAT, () => {
+    lastHeartbeatAt = Date.now()
+  })
+  client.on(COMMIT_OFFSETS, () => {
+    commitsDone += 1
+    lastHeartbeatAt = Date.now()
+  })
+  client.on(FETCH, () => {
+    lastFetchAt = Date.now()
+  })
+  client.on(START_BATCH_PROCESS, ({ payload }) => {
+    if (payload.batchSize === 0) onEmptyBatch(payload)
+  })
+  client.on(CRASH, ({ payload }) => onCrash(payload))
+
+  async function commitNow(positions: readonly CommitPosition[]): Promise<boolean> {
+    const ours = positions.filter((position) => owned.has(position))
+    if (ours.length === 0) return true
+    const before = commitsDone
+    try {
+      await client.commitOffsets(ours.map((position) => ({ ...position, offset: String(position.offset) })))
+    } catch (error) {
+      const type = brokerErrorType(error)
+      if (type !== undefined && GENERATION_OVER.includes(type)) return false
+      if (state === 'ended' || member.memberId === '') return false
+      throw error
+    }
+    // The client resolves without a commit when its loop is not running.
+    return commitsDone > before
+  }
+
+  return {
+    get lastHeartbeatAt() {
+      return lastHeartbeatAt
+    },
+
+    async start() {
+      if (state !== 'new') throw new Error(`consumer of group ${groupId} was started before`)
+      state = 'running'
+      const joined = new Promise<void>((resolve, reject) => {
+        settleStart = { resolve, reject }
+      })
+      try {
+        await client.connect()
+        await client.subscribe({ topics: [...topics], fromBeginning: true })
+        lastFetchAt = Date.now()
+        watchdog = setInterval(() => void watch(), WATCH_EVERY_MS)
+        await client.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          eachBatch: (payload) => {
+            onBatch(payload)
+            return Promise.resolve()
+          },
+        })
+      } catch (error) {
+        joined.catch(() => undefined)
+        const missing = await settings.missingTopics(topics).catch(() => [])
+        end()
+        await client.disconnect().catch(() => undefined)
+        throw new ConsumerStartError(classifyFailure(error, missing.length > 0 ? missing : topics), error)
+      }
+      await joined
+      settleStart = undefined
+    },
+
+    async stop() {
+      const starting = settleStart
+      end()
+      starting?.reject(new Error(`consumer of group ${groupId} was stopped before it had joined`))
+      await client.disconnect()
+    },
+
+    pause(partitions) {
+      const ours = partitions.filter((one) => owned.has(one))
+      for (const one of ours) paused.set(one, true)
+      ifRunning(() => client.pause(byTopic(ours)))
+    },
+
+    resume(partitions) {
+      const ours = partitions.filter((one) => paused.has(one))
+      for (const one of ours) paused.delete(one)
+      if (ours.length > 0) ifRunning(() => client.resume(byTopic(ours)))
+    },
+
+    seek(one, offset) {
+      if (!owned.has(one)) return
+      owned.set(one, offset)
+      ifRunning(() => client.seek({ topic: one.topic, partition: one.partition, offset: String(offset) }))
+    },
+
+    async commit(positions) {
+      // One at a time, also behind one that was given up: an older commit must not land on a newer one.
+      const done = commits.then(() => commitNow(positions))
+      commits = done.catch(() => undefined)
+      return await within(COMMIT_WITHIN_MS, done, `offsets of group ${groupId} could not be committed`)
+    },
+  }
+
+  /** Between a crash and the next join the client has no loop to tell; what is wanted then is derived at that join. */
+  function ifRunning(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (!(error instanceof kafkajs.KafkaJSNonRetriableError)) throw error
+    }
+  }
+}
+
+function byTopic(partitions: readonly TopicPartition[]): { topic: string; partitions: number[] }[] {
+  const grouped = Map.groupBy(partitions, ({ topic }) => topic)
+  return [...grouped].map(([topic, ofTopic]) => ({ topic, partitions: ofTopic.map(({ partition }) => partition) }))
+}
+
+async function within<Result>(limitMs: number, work: Promise<Result>, message: string): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${message} within ${limitMs / 1000} s`)), limitMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,39 @@
+/** What the client throws, as far as we look at it. */
+interface ClientError {
+  readonly name: string
+  readonly message: string
+  /** The broker's error by name, when it was the broker that refused. */
+  readonly type?: string
+  readonly retriable?: boolean
+  readonly cause?: unknown
+  readonly originalError?: unknown
+}
+
+/** The innermost cause: the client wraps an error once per level that retried it. */
+export function rootCause(error: unknown): ClientError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  const cause = error.cause
+  return cause instanceof Error ? rootCause(cause) : error
+}
+
+/** The broker's name for its refusal (`TOPIC_AUTHORIZATION_FAILED` …), or undefined when none answered. */
+export function brokerErrorType(error: unknown): string | undefined {
+  return rootCause(error).type
+}
+
+/** Whether trying again can help: everything but what a broker refused for good and what is wrong with us. */
+export function isRetriable(error: unknown): boolean {
+  const cause = rootCause(error)
+  return cause.retriable !== false && !['TypeError', 'RangeError', 'ReferenceError'].includes(cause.name)
+}
+
+export function errorMessage(error: unknown): string {
+  return rootCause(error).message
+}
+
+export const AUTHORIZATION_ERRORS: readonly string[] = [
+  'TOPIC_AUTHORIZATION_FAILED',
+  'GROUP_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'SASL_AUTHENTICATION_FAILED',
+]

@@ -1,0 +1,161 @@
+/**
+ * The parts of the client that it does not export and we use all the same: a connection to the cluster that asks a
+ * broker by name. The version is pinned and patched, so they cannot change under us. Typed as narrowly as we use them.
+ */
+import { createRequire } from 'node:module'
+import type { logCreator, RetryOptions } from 'kafkajs'
+
+const require = createRequire(import.meta.url)
+
+export interface PartitionMetadata {
+  readonly partitionId: number
+  /** -1 while there is none. */
+  readonly leader: number
+  readonly replicas: readonly number[]
+}
+
+export interface FetchedMessage {
+  readonly offset: string
+  readonly timestamp: string
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: Record<string, Buffer | null | (Buffer | null)[]>
+  readonly isControlRecord: boolean
+  readonly batchContext: { readonly firstOffset: string; readonly lastOffsetDelta: number }
+}
+
+export interface FetchedPartition {
+  readonly partition: number
+  readonly highWatermark: string
+  readonly lastStableOffset: string
+  /** `nextOffset` is what the patch adds: the offset behind the last batch, undefined when there was none. */
+  readonly messages: readonly FetchedMessage[] & { readonly nextOffset?: string }
+  readonly abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[]
+}
+
+interface ByTopic<Partition> {
+  readonly topic: string
+  readonly partitions: readonly Partition[]
+}
+
+export interface Broker {
+  metadata(topics: readonly string[]): Promise<{
+    readonly topicMetadata: readonly {
+      readonly topic: string
+      readonly partitionMetadata: readonly PartitionMetadata[]
+    }[]
+  }>
+  produce(request: {
+    readonly acks: number
+    readonly timeout: number
+    readonly topicData: readonly ByTopic<{
+      readonly partition: number
+      readonly messages: readonly ProducedMessage[]
+    }>[]
+  }): Promise<{
+    readonly topics: readonly {
+      readonly topicName: string
+      readonly partitions: readonly {
+        readonly partition: number
+        readonly errorCode: number
+        readonly baseOffset: string
+      }[]
+    }[]
+  }>
+  fetch(request: {
+    readonly maxWaitTime: number
+    readonly minBytes: number
+    readonly maxBytes: number
+    readonly isolationLevel: number
+    readonly topics: readonly ByTopic<{
+      readonly partition: number
+      readonly fetchOffset: string
+      readonly maxBytes: number
+    }>[]
+  }): Promise<{
+    readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPartition[] }[]
+  }>
+  listOffsets(request: {
+    readonly isolationLevel: number
+    readonly topics: readonly ByTopic<{ readonly partition: number; readonly timestamp: number }>[]
+  }): Promise<{ readonly responses: readonly ByTopic<{ readonly partition: number; readonly offset: string }>[] }>
+  offsetFetch(request: { readonly groupId: string; readonly topics: readonly [] }): Promise<{
+    readonly responses: readonly ByTopic<{
+      readonly partition: number
+      readonly offset: string
+      readonly metadata: string | null
+    }>[]
+  }>
+  deleteRecords(request: {
+    readonly topics: readonly ByTopic<{ readonly partition: number; readonly offset: string }>[]
+  }): Promise<unknown>
+  leaveGroup(request: { readonly groupId: string; readonly memberId: string }): Promise<unknown>
+}
+
+export interface ProducedMessage {
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: Readonly<Record<string, Buffer | null | readonly (Buffer | null)[]>>
+}
+
+export interface Cluster {
+  readonly brokerPool: {
+    /** Asks for these topics (for all when there are none) and brings the list of brokers up to date. */
+    refreshMetadata(topics: readonly string[]): Promise<void>
+    readonly metadata: {
+      readonly topicMetadata: readonly {
+        readonly topic: string
+        readonly partitionMetadata: readonly PartitionMetadata[]
+      }[]
+    } | null
+    findConnectedBroker(): Promise<Broker>
+  }
+  getNodeIds(): readonly string[]
+  findBroker(node: { readonly nodeId: string }): Promise<Broker>
+  findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
+  disconnect(): Promise<void>
+}
+
+export interface ClusterConfig {
+  readonly brokers: string[]
+  readonly clientId: string
+  readonly ssl?: unknown
+  readonly sasl?: unknown
+  readonly connectionTimeout: number
+  readonly requestTimeout: number
+  readonly enforceRequestTimeout: true
+  readonly metadataMaxAge: number
+  readonly allowAutoTopicCreation: false
+  readonly isolationLevel: number
+  readonly retry: RetryOptions
+}
+
+export const READ_COMMITTED = 1
+export const EARLIEST = -2
+export const LATEST = -1
+const LOG_LEVEL_WARN = 2
+
+/** Not connected yet; the first request connects. */
+export function createCluster(config: ClusterConfig, logCreator: logCreator): Cluster {
+  const logger = (requireInternal('loggers') as LoggersModule).createLogger({ level: LOG_LEVEL_WARN, logCreator })
+  const socketFactory = (requireInternal('network/socketFactory') as () => unknown)()
+  const ClusterClass = requireInternal('cluster') as new (options: unknown) => Cluster
+  return new ClusterClass({ ...config, logger, socketFactory })
+}
+
+/** Kafka's hash of a key, as Java's producer computes it: a signed 32 bit integer. */
+export const murmur2 = requireInternal('producer/partitioners/default/murmur2') as (key: Buffer) => number
+
+/** Drops the records of aborted transactions. */
+export const filterAbortedMessages = requireInternal('consumer/filterAbortedMessages') as (fetched: {
+  readonly messages: readonly FetchedMessage[]
+  readonly abortedTransactions: FetchedPartition['abortedTransactions']
+}) => readonly FetchedMessage[]
+
+interface LoggersModule {
+  createLogger(options: { readonly level: number; readonly logCreator: logCreator }): unknown
+}
+
+function requireInternal(path: string): unknown {
+  return require(`kafkajs/src/${path}`)
+}

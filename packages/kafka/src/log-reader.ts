@@ -1,0 +1,207 @@
+/**
+ * Follows a topic without a consumer group, all partitions, on one connection of its own. Per leader one loop of long
+ * polls; a record arrives within some milliseconds of being written. Whatever fails ends the round; the next one
+ * begins with fresh metadata at the places reached, so nothing is skipped and nothing comes twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClusterConnection } from './cluster-connection.ts'
+import { toRecord } from './kafka-record.ts'
+import { brokerErrorType, errorMessage } from './kafka-error.ts'
+import { EARLIEST, LATEST, READ_COMMITTED, filterAbortedMessages } from './kafkajs-internals.ts'
+import type { FetchedPartition } from './kafkajs-internals.ts'
+import type { LogReader, LogReaderOptions } from './port.ts'
+
+/** How long the broker holds a fetch open while there is nothing new. */
+const LONG_POLL_MS = 500
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_BYTES_PER_PARTITION = 1024 * 1024
+const RETRY_DELAY_MS = { first: 100, last: 1_000 }
+/** So often in a row must the topic be missing before it counts as deleted and what is made anew is read from its start. */
+const MISSING_TIMES = 3
+
+interface Waiter {
+  readonly ends: ReadonlyMap<number, number>
+  readonly resolve: () => void
+}
+
+export function createLogReader(connection: ClusterConnection, options: LogReaderOptions): LogReader {
+  const { topic } = options
+  /** The next offset to hand over, by partition; empty until the first round. */
+  const positions = new Map<number, number>()
+  const waiters = new Set<Waiter>()
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  let trouble: string | null = null
+  let missingTimes = 0
+  let from = options.from
+
+  async function run(): Promise<void> {
+    for (
+      let delayMs = RETRY_DELAY_MS.first;
+      !stopping.signal.aborted;
+      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last)
+    ) {
+      try {
+        await followUntilTrouble(() => {
+          delayMs = RETRY_DELAY_MS.first
+        })
+      } catch (error) {
+        if (stopping.signal.aborted) return
+        noticeTrouble(error)
+      }
+      connection.forget(topic)
+      await pause(delayMs)
+    }
+  }
+
+  async function followUntilTrouble(onProgress: () => void): Promise<void> {
+    const partitions = await connection.partitions(topic)
+    if (partitions.some(({ leader }) => leader < 0)) throw new Error(`topic ${topic} has a partition without a leader`)
+    await findPositions()
+    const round = { over: false }
+    const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
+    const loops = [...byLeader].map(async ([leader, led]) => {
+      try {
+        while (!round.over && !stopping.signal.aborted) {
+          await fetchOnce(
+            leader,
+            led.map(({ partitionId }) => partitionId),
+          )
+          onProgress()
+          report(null)
+        }
+      } finally {
+        round.over = true
+      }
+    })
+    const ended = await Promise.allSettled(loops)
+    const failed = ended.find((loop) => loop.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  /** Gives each partition a place to start, and brings back into the log those whose offsets it does not have. */
+  async function findPositions(): Promise<void> {
+    const [low, high] = [await connection.listOffsets(topic, EARLIEST), await connection.listOffsets(topic, LATEST)]
+    missingTimes = 0
+    for (const [partition, end] of high) {
+      const start = low.get(partition) ?? 0
+      const position = positions.get(partition) ?? startOf(partition, end)
+      // Above the end: the topic was made anew, or its tail was lost.
+      positions.set(partition, position < start || position > end ? start : position)
+    }
+  }
+
+  function startOf(partition: number, end: number): number {
+    if (from === 'beginning') return 0
+    if (from === 'end') return end
+    return from(partition) ?? 0
+  }
+
+  async function fetchOnce(leader: number, partitions: readonly number[]): Promise<void> {
+    const broker = await connection.broker(leader)
+    const { responses } = await broker.fetch({
+      maxWaitTime: LONG_POLL_MS,
+      minBytes: 1,
+      maxBytes: MAX_BYTES,
+      isolationLevel: READ_COMMITTED,
+      topics: [
+        {
+          topic,
+          partitions: partitions.map((partition) => ({
+            partition,
+            fetchOffset: String(positions.get(partition) ?? 0),
+            maxBytes: MAX_BYTES_PER_PARTITION,
+          })),
+        },
+      ],
+    })
+    for (const { partitions: fetched } of responses) fetched.forEach(handOver)
+    settleWaiters()
+  }
+
+  function handOver(fetched: FetchedPartition): void {
+    const { partition, messages } = fetched
+    const position = positions.get(partition) ?? 0
+    for (const message of filterAbortedMessages(fetched)) {
+      if (stopping.signal.aborted) return
+      if (message.isControlRecord || Number(message.offset) < position) continue
+      options.onRecord(toRecord({ topic, partition }, message))
+    }
+    // Behind the last batch and not behind its last record: compaction and control batches leave gaps at the end.
+    const reached = Number(messages.nextOffset ?? position)
+    if (reached > position) positions.set(partition, reached)
+  }
+
+  function settleWaiters(): void {
+    for (const waiter of waiters) {
+      if ([...waiter.ends].some(([partition, end]) => (positions.get(partition) ?? 0) < end)) continue
+      waiters.delete(waiter)
+      waiter.resolve()
+    }
+  }
+
+  function noticeTrouble(error: unknown): void {
+    const missing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION'
+    if (missing) missingTimes += 1
+    if (missingTimes === MISSING_TIMES && positions.size > 0) {
+      positions.clear()
+      from = 'beginning'
+    }
+    // Leaders move and connections break in the course of things: the next round heals it.
+    if (error instanceof Error && brokerErrorType(error) !== undefined && !missing && trouble === null) return
+    report(missing ? `topic ${topic} does not exist` : `topic ${topic} cannot be read: ${errorMessage(error)}`)
+  }
+
+  /** Told when trouble begins and when it ends, not at every try. */
+  function report(now: string | null): void {
+    if ((now === null) === (trouble === null)) return
+    trouble = now
+    options.onTrouble?.(now)
+  }
+
+  async function pause(delayMs: number): Promise<void> {
+    await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+  }
+
+  async function caughtUp(): Promise<void> {
+    const ends = await presentEnds()
+    await new Promise<void>((resolve, reject) => {
+      if (stopping.signal.aborted) {
+        reject(stopped(topic))
+        return
+      }
+      stopping.signal.addEventListener('abort', () => reject(stopped(topic)), { once: true })
+      waiters.add({ ends, resolve })
+      if (positions.size > 0) settleWaiters()
+    })
+  }
+
+  async function presentEnds(): Promise<ReadonlyMap<number, number>> {
+    for (;;) {
+      if (stopping.signal.aborted) throw stopped(topic)
+      try {
+        return await connection.listOffsets(topic, LATEST)
+      } catch {
+        // The loop reports what is wrong; the ends are asked for until a broker tells them.
+        await pause(RETRY_DELAY_MS.first)
+      }
+    }
+  }
+
+  return {
+    async start() {
+      running ??= run()
+      await caughtUp()
+    },
+    caughtUp,
+    async stop() {
+      stopping.abort()
+      await running
+      await connection.close()
+    },
+  }
+}
+
+function stopped(topic: string): Error {
+  return new Error(`the reader of topic ${topic} was stopped`)
+}

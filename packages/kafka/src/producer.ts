@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OutgoingRecord } from '@barnabas/core'
+import type { ClusterConnection } from './cluster-connection.ts'
+import { AUTHORIZATION_ERRORS, brokerErrorType, errorMessage, isRetriable } from './kafka-error.ts'
+import { murmur2 } from './kafkajs-internals.ts'
+import type { Producer, ProduceResult } from './port.ts'
+import { batchLength } from './produce-batch.ts'
+
+/** A record is tried again for so long after `produce` was called; the last try may take a request's time-out more. */
+const TRY_FOR_MS = 18_000
+/** A topic that the cluster does not know is given up earlier: it is rarely there a moment later. */
+const TRY_MISSING_TOPIC_FOR_MS = 3_000
+/** How long the broker may wait for the in-sync replicas. */
+const ACKNOWLEDGE_TIMEOUT_MS = 8_000
+const RETRY_DELAY_MS = { first: 50, last: 1_000 }
+
+/** The broker says that the batch, or a record, is larger than the topic allows. */
+const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
+
+interface Pending {
+  readonly record: OutgoingRecord
+  readonly since: number
+  readonly settle: (result: ProduceResult) => void
+}
+
+interface PartitionQueue {
+  readonly topic: string
+  readonly partition: number
+  readonly waiting: Pending[]
+}
+
+/**
+ * Writes with `acks=all`, one partition per request, not idempotent: at least once, with duplicates when an
+ * acknowledgement is lost. It does not use the client's own producer, which resolves although a partition was never
+ * written when a request spans brokers and one of them moved, and in which a deleted topic fails the sends to all
+ * others.
+ */
+export function createProducer(connection: ClusterConnection): Producer {
+  const queues = new Map<string, PartitionQueue>()
+  const unplaced = new Map<string, Pending[]>()
+  const underWay = new Set<Promise<unknown>>()
+  let closed = false
+
+  function track<Result>(work: Promise<Result>): Promise<Result> {
+    const tracked = work.finally(() => underWay.delete(tracked))
+    underWay.add(tracked)
+    return tracked
+  }
+
+  async function produce(record: OutgoingRecord): Promise<ProduceResult> {
+    if (closed) return { kind: 'unavailable', message: 'the producer is closed' }
+    return await track(
+      new Promise((settle) => {
+        const pending = { record, since: Date.now(), settle }
+        const waiting = unplaced.get(record.topic)
+        const known = connection.knownPartitions(record.topic)
+        if (waiting !== undefined) waiting.push(pending)
+        else if (known !== undefined) enqueue(pending, partitionOf(record, known.length))
+        else void track(place(record.topic, pending))
+      }),
+    )
+  }
+
+  /** While a topic's partitions are not known its records wait for them together, in the order of the calls. */
+  async function place(topic: string, first: Pending): Promise<void> {
+    const waiting = [first]
+    unplaced.set(topic, waiting)
+    const partitions = await tryUntilLate(first.since, topic, () => connection.partitions(topic))
+    unplaced.delete(topic)
+    for (const pending of waiting) {
+      if (partitions.kind === 'failed') pending.settle(partitions.result)
+      else enqueue(pending, partitionOf(pending.record, partitions.value.length))
+    }
+  }
+
+  function enqueue(pending: Pending, partition: number): void {
+    const { topic } = pending.record
+    const key = queueKey(topic, partition)
+    const queue = queues.get(key)
+    if (queue !== undefined) {
+      queue.waiting.push(pending)
+      return
+    }
+    const created = { topic, partition, waiting: [pending] }
+    queues.set(key, created)
+    void track(drain(key, created))
+  }
+
+  async function drain(key: string, queue: PartitionQueue): Promise<void> {
+    await Promise.resolve() // Lets the calls of this turn travel together.
+    while (queue.waiting.length > 0) {
+      const batch = queue.waiting.splice(0, batchLength(queue.waiting.map(({ record }) => record)))
+      await sendBatch(queue, batch)
+    }
+    queues.delete(key)
+  }
+
+  async function sendBatch(queue: PartitionQueue, batch: readonly Pending[]): Promise<void> {
+    const oldest = batch[0]?.since ?? 0
+    const sent = await tryUntilLate(oldest, queue.topic, () => send(queue, batch))
+    if (sent.kind === 'done') {
+      batch.forEach(({ settle }, index) =>
+        settle({ kind: 'acknowledged', partition: queue.partition, offset: sent.value + index }),
+      )
+    } else if (sent.result.kind === 'refused' && sent.result.code !== 'NOT_AUTHORIZED' && batch.length > 1) {
+      // One record may be to blame for the refusal of all.
+      for (const one of batch) await sendBatch(queue, [one])
+    } else {
+      for (const { settle } of batch) settle(sent.result)
+    }
+  }
+
+  /** Answers the offset of the batch's first record. */
+  async function send({ topic, partition }: PartitionQueue, batch: readonly Pending[]): Promise<number> {
+    const leader = await connection.leader({ topic, partition })
+    if (leader === undefined) throw new Error(`topic ${topic} has no leader for partition ${partition} now`)
+    const messages = batch.map(({ record: { key, value, headers } }) => ({ key, value, headers }))
+    const { topics } = await leader.produce({
+      acks: -1,
+      timeout: ACKNOWLEDGE_TIMEOUT_MS,
+      topicData: [{ topic, partitions: [{ partition, messages }] }],
+    })
+    const written = topics
+      .find(({ topicName }) => topicName === topic)
+      ?.partitions.find((one) => one.partition === partition)
+    if (written?.errorCode !== 0) throw new Error(`the broker's answer does not cover ${topic}/${partition}`)
+    return Number(written.baseOffset)
+  }
+
+  async function tryUntilLate<Result>(
+    since: number,
+    topic: string,
+    work: () => Promise<Result>,
+  ): Promise<Tried<Result>> {
+    for (let delayMs = RETRY_DELAY_MS.first; ; delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last)) {
+      try {
+        return { kind: 'done', value: await work() }
+      } catch (error) {
+        connection.forget(topic)
+        const refused = refusal(error, topic)
+        if (refused !== undefined) return { kind: 'failed', result: refused }
+        const missing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION'
+        if (Date.now() + delayMs > since + (missing ? TRY_MISSING_TOPIC_FOR_MS : TRY_FOR_MS)) {
+          const message = missing ? `topic ${topic} does not exist` : errorMessage(error)
+          return { kind: 'failed', result: { kind: 'unavailable', message } }
+        }
+      }
+      await sleep(delayMs)
+    }
+  }
+
+  return {
+    produce,
+    async close() {
+      closed = true
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+      await connection.close()
+    },
+  }
+}
+
+type Tried<Value> =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly result: ProduceResult & { readonly kind: 'refused' | 'unavailable' } }
+
+function refusal(error: unknown, topic: string): (ProduceResult & { readonly kind: 'refused' }) | undefined {
+  const type = brokerErrorType(error)
+  if (type !== undefined && TOO_LARGE.includes(type)) {
+    const message = `the record is larger than topic ${topic} allows (max.message.bytes)`
+    return { kind: 'refused', code: 'RECORD_TOO_LARGE', message }
+  }
+  if (type !== undefined && AUTHORIZATION_ERRORS.includes(type)) {
+    return { kind: 'refused', code: 'NOT_AUTHORIZED', message: `not authorized to write to topic ${topic}` }
+  }
+  if (isRetriable(error)) return undefined
+  return {
+    kind: 'refused',
+    code: 'INVALID',
+    message: `topic ${topic} does not take the record: ${errorMessage(error)}`,
+  }
+}
+
+/** Kafka's rule: the partition that was named, else the key's hash, else chance. */
+export function partitionOf(record: OutgoingRecord, partitionCount: number): number {
+  if (record.partition !== undefined) return record.partition
+  if (record.key !== null) return (murmur2(record.key) & 0x7fffffff) % partitionCount
+  return Math.floor(Math.random() * partitionCount)
+}
+
+function queueKey(topic: string, partition: number): string {
+  return `${topic}/${partition}`
+}

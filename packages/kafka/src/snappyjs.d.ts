@@ -1,0 +1,7 @@
+declare module 'snappyjs' {
+  const snappy: {
+    compress(data: Buffer): Buffer
+    uncompress(data: Buffer): Buffer
+  }
+  export default snappy
+}
