@@ -80,7 +80,7 @@ export function put(
 /** A copy of the headers without those that are ours. Values are shared, not copied. */
 export function withoutOwnHeaders(headers: RecordHeaders): Record<string, HeaderValue | readonly HeaderValue[]> {
   // Without a prototype, so that a header may be called anything, `__proto__` included.
-  const rest: Record<string, HeaderValue | readonly HeaderValue[]> = Object.create(null)
+  const rest = Object.create(null) as Record<string, HeaderValue | readonly HeaderValue[]>
   for (const name of Object.keys(headers)) {
     const value = headers[name]
     if (value !== undefined && !name.startsWith(ownHeaderPrefix)) rest[name] = value

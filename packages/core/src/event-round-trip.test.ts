@@ -96,11 +96,11 @@ describe('an event keeps its attributes and data', () => {
 
   test('from structured to binary, whatever JSON text its data is and wherever it stands', () => {
     fc.assert(
-      fc.property(jsonText, whiteSpace, fc.nat(4), (data, ws, place) => {
+      fc.property(jsonText, whiteSpace, fc.nat(4), (dataText, ws, place) => {
         const members = ['"specversion":"1.0"', '"id":"1"', '"source":"/s"', '"type":"t"'].map((member) => ws + member)
-        members.splice(place, 0, `"data"${ws}:${ws}${data}${ws}`)
+        members.splice(place, 0, `"data"${ws}:${ws}${dataText}${ws}`)
         const event = decoded({ headers: {}, value: bytes(`${ws}{${members.join(',')}}`) })
-        expect(binaryData(event).body?.toString('utf8')).toBe(data)
+        expect(binaryData(event).body?.toString('utf8')).toBe(dataText)
       }),
       { numRuns: 500 },
     )

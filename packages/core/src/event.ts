@@ -88,8 +88,7 @@ function decodeBinary(
 /** The one value of a header. Null is the same as absent, as it is in the JSON format. */
 function single(value: RecordHeaders[string] | undefined): HeaderValue | 'several' {
   if (value === undefined || value === null || Buffer.isBuffer(value)) return value ?? null
-  const values = value as readonly HeaderValue[]
-  return values.length > 1 ? 'several' : (values[0] ?? null)
+  return value.length > 1 ? 'several' : (value[0] ?? null)
 }
 
 /** The `content-type` header in whatever case; an empty one says as much as none. */

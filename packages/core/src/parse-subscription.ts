@@ -116,12 +116,12 @@ function without(
 ): Readonly<Record<string, unknown>> {
   const drop = (value: unknown, path: readonly (string | number)[]): unknown => {
     if (!isMapping(value)) return value
-    const names = new Set(
+    const unknownNames = new Set(
       unknown
         .filter((each) => path.every((step, index) => each.path[index] === step))
         .map((each) => (each.path.length === path.length + 1 ? each.path[path.length] : undefined)),
     )
-    const kept = Object.entries(value).filter(([name]) => !names.has(name))
+    const kept = Object.entries(value).filter(([name]) => !unknownNames.has(name))
     return Object.fromEntries(kept.map(([name, each]) => [name, path.length === 0 ? drop(each, [name]) : each]))
   }
   return drop(fields, []) as Readonly<Record<string, unknown>>

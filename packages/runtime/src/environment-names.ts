@@ -7,7 +7,7 @@ import { environmentVariables, type EnvironmentVariable } from './environment-va
 export function warningsAboutNames(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('BARNABAS_') && value !== undefined && value.trim() !== '')
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, value]) => {
       const known = environmentVariables.find((variable) => patternOf(variable).test(name))
       if (known !== undefined)

@@ -239,5 +239,5 @@ test('what is read and what the table of variables says are the same', () => {
   readEnvironment(env, service)
   const available = environmentVariables.filter((variable) => variable.available)
   const named = available.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
-  expect([...read].sort()).toEqual(named.sort())
+  expect([...read].toSorted()).toEqual(named.toSorted())
 })
