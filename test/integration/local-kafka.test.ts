@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -102,7 +102,7 @@ describe.skipIf(!hasJdk)('a local broker', () => {
     expect(third).toMatchObject({ ...first.started, adopted: true, formerRunId: null })
     expect(messages).toEqual([`using the broker of a former run (pid ${third.pid}) on ${third.brokers}`])
     await third.stop()
-    expect(isRunning(third.pid)).toBe(false)
+    await expect(once(connect(third.port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
     expect(await readBrokerFile(dataDir)).toBeNull()
   })
 
@@ -215,15 +215,6 @@ async function killParent(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 async function newDataDir(): Promise<string> {

@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (way.kind === 'given') {
     console.log(`kafka tests: the Kafka at ${way.brokers} (KAFKA_BROKERS)`)
     project.provide('kafkaBrokers', way.brokers)
-    return async () => undefined
+    return () => Promise.resolve()
   }
   await removeAbandoned()
   const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))

@@ -1,25 +1,29 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { z } from 'zod'
 import { writeFileAtomically } from './atomic-file.ts'
 import { probeBroker } from './broker-probe.ts'
+import { parseJson } from './json.ts'
 import { processIdentity } from './processes.ts'
 
-/** `broker.json` in the data directory: where the command line finds the broker that `start` runs. */
-export interface BrokerFile {
+const brokerFile = z.object({
   /** host:port, comma-separated. */
-  readonly brokers: string
-  readonly port: number
+  brokers: z.string().min(1),
+  port: z.int().min(1).max(65_535),
   /** Null when it runs in a container. */
-  readonly pid: number | null
-  readonly clusterId: string | null
+  pid: z.int().positive().nullable(),
+  clusterId: z.string().nullable(),
   /** CIDRs that webhooks may reach besides public addresses. */
-  readonly allowedNetworks: readonly string[]
+  allowedNetworks: z.array(z.string()).readonly(),
   /** Names the run of `start` that wrote it. */
-  readonly runId: string
+  runId: z.string(),
   /** RFC 3339. */
-  readonly startedAt: string
-  readonly kafkaVersion: string
-}
+  startedAt: z.string(),
+  kafkaVersion: z.string(),
+})
+
+/** `broker.json` in the data directory: where the command line finds the broker that `start` runs. */
+export type BrokerFile = Readonly<z.infer<typeof brokerFile>>
 
 const probeTimeoutMs = 3_000
 
@@ -51,30 +55,7 @@ export async function removeBrokerFile(dataDir: string): Promise<void> {
 }
 
 export function parseBrokerFile(text: string): BrokerFile | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  return isBrokerFile(value) ? value : null
-}
-
-function isBrokerFile(value: unknown): value is BrokerFile {
-  if (typeof value !== 'object' || value === null) return false
-  const file = value as Record<string, unknown>
-  const isNumber = (field: unknown, max: number) => Number.isInteger(field) && Number(field) > 0 && Number(field) <= max
-  return (
-    typeof file['brokers'] === 'string' &&
-    isNumber(file['port'], 65_535) &&
-    (file['pid'] === null || isNumber(file['pid'], 2 ** 31)) &&
-    (file['clusterId'] === null || typeof file['clusterId'] === 'string') &&
-    Array.isArray(file['allowedNetworks']) &&
-    file['allowedNetworks'].every((network) => typeof network === 'string') &&
-    typeof file['runId'] === 'string' &&
-    typeof file['startedAt'] === 'string' &&
-    typeof file['kafkaVersion'] === 'string'
-  )
+  return brokerFile.safeParse(parseJson(text)).data ?? null
 }
 
 function brokerFilePath(dataDir: string): string {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseMetadataResponse, probeBroker } from './broker-probe.ts'
@@ -29,7 +30,8 @@ test.each([
   ['one that hangs up', ''],
 ])('%s is no broker', async (_, says) => {
   const server = createServer((socket) => socket.on('error', () => undefined).end(says))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
   onTestFinished(() => void server.close())
   const address = server.address()
   expect(await probeBroker(typeof address === 'object' ? (address?.port ?? 0) : 0, 5_000)).toBeNull()

@@ -162,9 +162,8 @@ async function removeLeftOver(name: string, onProgress: (message: string) => voi
 
 /** The container's log goes to a file; its end is the container's end. */
 function watchLogs(logFile: string) {
-  let end: (exit: BrokerExit) => void = () => undefined
-  const exited = new Promise<BrokerExit>((resolve) => (end = resolve))
-  const ended = () => end({ code: null, signal: null })
+  const { promise: exited, resolve } = Promise.withResolvers<BrokerExit>()
+  const ended = () => resolve({ code: null, signal: null })
   const consume = (stream: Readable) => {
     const file = createWriteStream(logFile, { mode: 0o600 })
     // A log that cannot be written is no reason to stop a broker that works.

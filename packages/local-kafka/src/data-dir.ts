@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { access, chmod, constants, mkdir, readFile, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { z } from 'zod'
 import { writeFileAtomically } from './atomic-file.ts'
 import {
   brokerFiles,
@@ -12,9 +13,12 @@ import {
   loggingConfig,
   parseProperties,
 } from './broker-config.ts'
-import { LocalKafkaError, fileError } from './local-kafka-error.ts'
+import { parseJson } from './json.ts'
+import { LocalKafkaError, diskFull, fileError } from './local-kafka-error.ts'
 
 const formatName = 'format.json'
+
+const formatNote = z.object({ kafkaVersion: z.string() })
 
 /** Makes the directory for this user alone (0700) and gives its real path. Throws `DataDirUnusable`, `DiskFull`. */
 export async function openDataDir(dataDir: string): Promise<string> {
@@ -62,7 +66,7 @@ export function checkFormat(meta: string | null, written: string | null): Format
   if (version !== '1') return { kind: 'refused', reason: `meta.properties says version=${version ?? ''}, not 1` }
   if (nodeId !== '1') return { kind: 'refused', reason: `meta.properties says node.id=${nodeId ?? ''}, not 1` }
   if (!clusterId) return { kind: 'refused', reason: 'meta.properties has no cluster.id' }
-  const by = /"kafkaVersion"\s*:\s*"([^"]*)"/.exec(written ?? '')?.[1]
+  const by = formatNote.safeParse(parseJson(written ?? '')).data?.kafkaVersion
   if (by !== undefined && isNewer(by, kafkaVersion)) {
     return { kind: 'refused', reason: `it was written by Kafka ${by}, this is ${kafkaVersion}` }
   }
@@ -107,8 +111,8 @@ export async function runKafkaTool(java: string, flags: readonly string[], dir: 
   try {
     await promisify(execFile)(java, [...flags, ...args], { cwd: dir, maxBuffer: 1 << 20 })
   } catch (error) {
-    const output = error instanceof Error && 'stderr' in error ? `${String(error.stderr)}` : ''
-    if (output.includes('No space left on device')) throw fileError(dir, Object.assign(new Error(), { code: 'ENOSPC' }))
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
+    if (output.includes('No space left on device')) throw diskFull(dir, error)
     const lines = output.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line))
     throw new LocalKafkaError(
       'DataDirUnusable',

@@ -5,7 +5,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { kafkaVersion } from './broker-config.ts'
+import { parseJson } from './json.ts'
 import { LocalKafkaError, fileError, interrupted } from './local-kafka-error.ts'
 import { tryLock } from './process-lock.ts'
 
@@ -17,11 +19,12 @@ import { tryLock } from './process-lock.ts'
 const pom = fileURLToPath(new URL('../pom.xml', import.meta.url))
 const markerName = 'complete.json'
 
-interface Marker {
+const marker = z.object({
   /** Of the pom that the jars were resolved with: a changed pom fetches anew. */
-  readonly pomHash: string
-  readonly jars: Readonly<Record<string, number>>
-}
+  pomHash: z.string(),
+  /** Name and size in bytes. */
+  jars: z.record(z.string(), z.number()),
+})
 
 export function kafkaCacheDir(env: NodeJS.ProcessEnv): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'barnabas', `kafka-${kafkaVersion}`)
@@ -77,7 +80,7 @@ async function fetchJars(
     await runMaven(partial, env, signal)
     const jars: Record<string, number> = {}
     for (const name of await readdir(partial)) jars[name] = (await stat(join(partial, name))).size
-    await writeFile(join(partial, markerName), JSON.stringify({ pomHash: hash, jars } satisfies Marker))
+    await writeFile(join(partial, markerName), JSON.stringify({ pomHash: hash, jars } satisfies z.infer<typeof marker>))
     await rm(dir, { recursive: true, force: true })
     await rename(partial, dir)
   } finally {
@@ -122,11 +125,11 @@ function lastLines(output: string): string {
 
 async function isComplete(dir: string, hash: string): Promise<boolean> {
   try {
-    const marker = JSON.parse(await readFile(join(dir, markerName), 'utf8')) as Marker
+    const { pomHash: of, jars } = marker.parse(parseJson(await readFile(join(dir, markerName), 'utf8')))
     const sizes = await Promise.all(
-      Object.entries(marker.jars).map(async ([name, bytes]) => (await stat(join(dir, name))).size === bytes),
+      Object.entries(jars).map(async ([name, bytes]) => (await stat(join(dir, name))).size === bytes),
     )
-    return marker.pomHash === hash && sizes.length > 0 && sizes.every(Boolean)
+    return of === hash && sizes.length > 0 && sizes.every(Boolean)
   } catch {
     return false
   }

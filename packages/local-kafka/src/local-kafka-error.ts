@@ -37,9 +37,7 @@ export function systemErrorCode(error: unknown): string | null {
 export function fileError(path: string, error: unknown): LocalKafkaError {
   const code = systemErrorCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new LocalKafkaError('DiskFull', `No space is left on the disk of ${path}: free some and start again.`, {
-      cause: error,
-    })
+    return diskFull(path, error)
   }
   const reason = error instanceof Error ? error.message : String(error)
   return new LocalKafkaError(
@@ -47,6 +45,12 @@ export function fileError(path: string, error: unknown): LocalKafkaError {
     `${path} cannot be used (${reason}): make it writable for this user, or name another directory.`,
     { cause: error },
   )
+}
+
+export function diskFull(path: string, cause?: unknown): LocalKafkaError {
+  return new LocalKafkaError('DiskFull', `No space is left on the disk of ${path}: free some and start again.`, {
+    cause,
+  })
 }
 
 /** A start that its caller's signal cut off. */

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { parseJson } from './json.ts'
 import { systemErrorCode } from './local-kafka-error.ts'
 import { processIdentity } from './processes.ts'
 
-/** What stands in a lock file. `identity` is `processIdentity(pid)`: a pid alone may be somebody else's by now. */
-export interface LockHolder {
-  readonly pid: number
-  readonly identity: string
-}
+/** What stands in a lock file. */
+const lockHolder = z.object({
+  pid: z.int().positive(),
+  /** `processIdentity(pid)`: a pid alone may be somebody else's by now. */
+  identity: z.string(),
+})
+
+export type LockHolder = Readonly<z.infer<typeof lockHolder>>
 
 export type LockAttempt =
   { readonly kind: 'acquired'; readonly release: () => Promise<void> } | { readonly kind: 'held'; readonly pid: number }
@@ -70,16 +75,7 @@ async function replaceStale(path: string, staleText: string, token: string): Pro
 
 /** The holder that a lock file names, null when it is damaged (then nobody can hold it: it is linked in whole). */
 export function parseLock(text: string): LockHolder | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null || !('pid' in value) || !('identity' in value)) return null
-  const { pid, identity } = value
-  if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0 || typeof identity !== 'string') return null
-  return { pid, identity }
+  return lockHolder.safeParse(parseJson(text)).data ?? null
 }
 
 /** `running` is the identity of the process that has the holder's pid now, null when none has. */
