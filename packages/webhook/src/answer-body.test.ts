@@ -60,9 +60,21 @@ test('a body without end is given up, and its connection with it', async () => {
     response.on('drain', more)
     more()
   })
-  const result = await loopbackSender().attempt([testEvent()], { ...attemptOptions, url: origin })
+  const result = await loopbackSender({ answerBodyMs: 60_000 }).attempt([testEvent()], {
+    ...attemptOptions,
+    url: origin,
+  })
   expect(result.outcome).toBe('Delivered')
   expect(result.responseBody).toHaveLength(1_024)
   const [connection] = connections
   await closed(connection)
+})
+
+test('the result is there as soon as no more of the body is kept', async () => {
+  const { origin } = await rawReceiver((socket) =>
+    socket.write(`HTTP/1.1 503 Service Unavailable\r\ncontent-length: 9999\r\n\r\n${'x'.repeat(1_024)}`),
+  )
+  const sender = loopbackSender({ answerBodyMs: 60_000 })
+  const result = await sender.attempt([testEvent()], { ...attemptOptions, url: origin })
+  expect(result).toMatchObject({ outcome: 'Busy', responseBody: Buffer.alloc(1_024, 'x') })
 })

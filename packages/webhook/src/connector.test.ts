@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { AttemptResult } from '@barnabas/core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AddressGuard } from './address-guard.ts'
 import type { ResolveAll } from './connector.ts'
 import { createWebhookSender } from './sender.ts'
@@ -123,4 +123,23 @@ test('a sink that `apply` would refuse is not attempted', async () => {
     })
   }
   expect(connections).toHaveLength(0)
+})
+
+test('a connection that nobody waits for any longer is not made', async () => {
+  const { port, connections } = await receiver((_request, response) => response.end())
+  const lookups: (() => void)[] = []
+  const sender = createWebhookSender({
+    addressGuard: guardOf('127.0.0.0/8'),
+    resolveAll: (name, callback) => void lookups.push(() => resolvingTo('127.0.0.1')(name, callback)),
+  })
+  onTestFinished(() => sender.close())
+  const url = `http://receiver.invalid:${port}/`
+  const late = await sender.attempt([testEvent()], { ...attemptOptions, url, timeoutMs: 20 })
+  expect(late.outcome).toBe('TimedOut')
+
+  const inTime = sender.attempt([testEvent()], { ...attemptOptions, url })
+  await vi.waitFor(() => expect(lookups).toHaveLength(2), { interval: 1, timeout: 5_000 })
+  for (const finish of lookups) finish()
+  expect(await inTime).toMatchObject({ outcome: 'Delivered' })
+  expect(connections).toHaveLength(1)
 })

@@ -115,7 +115,7 @@ test.each([
   expect(result).toMatchObject({ outcome: 'TimedOut', status: null, responseBody: null })
   expect(result.error).toBe('no complete answer head within 0.15 s')
   expect(result.endedAt).toBe(result.startedAt + timeoutMs)
-  expect(known - result.endedAt).toBeLessThan(150)
+  expect(known - result.endedAt).toBeLessThan(1_000)
   // The connection is not left to a receiver that may still answer.
   const [connection] = connections
   await closed(connection)
@@ -142,9 +142,9 @@ test('A18: an answer that waits in the socket when a busy process comes back is 
     request.resume()
     response.end()
     // The process (receiver and sender are one here) is kept from looking until long after the deadline.
-    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200))
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600))
   })
-  const result = await loopbackSender().attempt([testEvent()], { ...attemptOptions, url: origin, timeoutMs: 100 })
+  const result = await loopbackSender().attempt([testEvent()], { ...attemptOptions, url: origin, timeoutMs: 400 })
   expect(result.outcome).toBe('Delivered')
 })
 
