@@ -7,7 +7,7 @@ import type { Producer, ProduceResult } from './port.ts'
 import { batchLength } from './produce-batch.ts'
 
 /** A record is tried again for so long after `produce` was called; the last try may take a request's time-out more. */
-const TRY_FOR_MS = 18_000
+const TRY_FOR_MS = 10_000
 /** A topic that the cluster does not know is given up earlier: it is rarely there a moment later. */
 const TRY_MISSING_TOPIC_FOR_MS = 3_000
 /** How long the broker may wait for the in-sync replicas. */

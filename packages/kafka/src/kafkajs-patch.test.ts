@@ -1,0 +1,95 @@
+/** The hunks of patches/kafkajs@2.2.4.patch that can be seen without a broker; test/contract sees the others. */
+import { createRequire } from 'node:module'
+import { describe, expect, test } from 'vitest'
+
+const require = createRequire(import.meta.url)
+
+describe('the request queue of a connection', () => {
+  test('arms no timer while nothing is throttled and nothing waits', () => {
+    const RequestQueue = require('kafkajs/src/network/requestQueue') as new (options: object) => {
+      checkPendingRequests(): void
+      readonly throttleCheckTimeoutId: unknown
+    }
+    const queue = new RequestQueue({ requestTimeout: 1_000, logger: {} })
+    queue.checkPendingRequests()
+    expect(queue.throttleCheckTimeoutId).toBeNull()
+  })
+})
+
+interface Offsets {
+  readonly topics: readonly { readonly topic: string; readonly partitions: readonly { readonly partition: number }[] }[]
+}
+
+describe('a commit', () => {
+  test('that is tried again after a rebalance keeps only what is still owned', async () => {
+    const ConsumerGroup = require('kafkajs/src/consumer/consumerGroup') as {
+      readonly prototype: { commitOffsets(offsets: Offsets): Promise<void> }
+    }
+    const Runner = require('kafkajs/src/consumer/runner') as new (options: object) => {
+      running: boolean
+      commitOffsets(offsets: Offsets): Promise<void>
+    }
+    const tried: Offsets[] = []
+    let owned = [0, 1]
+    const consumerGroup = {
+      assigned: () => [{ topic: 'a', partitions: owned }],
+      commitOffsets: ConsumerGroup.prototype.commitOffsets,
+      offsetManager: {
+        commitOffsets: (offsets: Offsets) => {
+          tried.push(offsets)
+          if (tried.length > 1) return Promise.resolve()
+          owned = [1] // The group rebalances between the two tries.
+          return Promise.reject(new Error('the coordinator is not available'))
+        },
+      },
+    }
+    const silent = { debug: () => undefined, namespace: () => silent }
+    const runner = new Runner({ logger: silent, consumerGroup, retry: { initialRetryTime: 1 } })
+    runner.running = true
+    await runner.commitOffsets({
+      topics: [
+        { topic: 'a', partitions: [{ partition: 0 }, { partition: 1 }] },
+        { topic: 'never-ours', partitions: [{ partition: 0 }] },
+      ],
+    })
+    expect(tried).toEqual([
+      { topics: [{ topic: 'a', partitions: [{ partition: 0 }, { partition: 1 }] }] },
+      { topics: [{ topic: 'a', partitions: [{ partition: 1 }] }] },
+    ])
+  })
+})
+
+describe('a fetched batch that compaction left without records', () => {
+  test('moves reading on behind its end', async () => {
+    const decodeMessages = require('kafkajs/src/protocol/requests/fetch/v4/decodeMessages') as (
+      decoder: object,
+    ) => Promise<unknown[] & { nextOffset?: string }>
+    const Decoder = require('kafkajs/src/protocol/decoder') as new (buffer: Buffer) => object
+    const Batch = require('kafkajs/src/consumer/batch') as new (
+      topic: string,
+      fetched: string,
+      data: object,
+    ) => {
+      isEmptyDueToFiltering(): boolean
+      lastOffset(): string
+    }
+    const messages = await decodeMessages(new Decoder(emptyBatch({ firstOffset: 5, lastOffsetDelta: 4 })))
+    expect(messages).toHaveLength(0)
+    expect(messages.nextOffset).toBe('10')
+    const batch = new Batch('a', '7', { partition: 0, highWatermark: '20', abortedTransactions: [], messages })
+    expect(batch.isEmptyDueToFiltering()).toBe(true)
+    expect(batch.lastOffset()).toBe('9')
+  })
+})
+
+/** The record set of a fetch response, its length in front: one batch of format 2 with no records. */
+function emptyBatch({ firstOffset, lastOffsetDelta }: { firstOffset: number; lastOffsetDelta: number }): Buffer {
+  const batch = Buffer.alloc(61)
+  batch.writeBigInt64BE(BigInt(firstOffset), 0)
+  batch.writeInt32BE(49, 8)
+  batch.writeInt8(2, 16)
+  batch.writeInt32BE(lastOffsetDelta, 23)
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(batch.length)
+  return Buffer.concat([length, batch])
+}
