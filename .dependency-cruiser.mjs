@@ -12,6 +12,14 @@ export const importMatrix = {
   'packages/local-kafka': [],
   'packages/delivery': ['packages/core', 'packages/kafka'],
   'packages/registry': ['packages/core', 'packages/kafka'],
+  'packages/host': [
+    'packages/core',
+    'packages/kafka',
+    'packages/webhook',
+    'packages/runtime',
+    'packages/delivery',
+    'packages/registry',
+  ],
   'services/dispatcher': ['packages/*'],
   'services/retrier': ['packages/*'],
   'services/dead-letter': ['packages/*'],
@@ -40,10 +48,10 @@ const testLibraries = ['vitest', 'fast-check', 'cloudevents']
 /** Unit tests beside the sources, and what they share (`test-receiver.ts`). */
 const unitTest = '\\.test\\.ts$|/test-[^/]+\\.ts$'
 const packageEntry = '^packages/[^/]+/src/index\\.ts$'
-const serviceEntry = '^services/[^/]+/(service|main)\\.ts$'
+const serviceEntry = '^services/[^/]+/(open|main)\\.ts$'
 
 /** A library wherever it is installed; the bare name is how an import that does not resolve appears. */
-const library = (/** @type {string} */ name) => `(^|/node_modules/)${name.replaceAll('.', '\\.')}(/|$)`
+const library = (/** @type {string} */ name) => `(^|(^|/)node_modules/)${name.replaceAll('.', '\\.')}(/|$)`
 
 const entryOf = (/** @type {string} */ unit) => {
   if (unit === 'packages/*') return packageEntry
@@ -72,6 +80,13 @@ export default {
   forbidden: [
     ...Object.entries(importMatrix).map(arrowsOf),
     ...Object.entries(libraryOwners).map(ownerOf),
+    {
+      name: 'unknown-to-the-matrix',
+      comment: 'A new package or service gets a line in importMatrix (.dependency-cruiser.mjs) first.',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: Object.keys(importMatrix).map((unit) => `^${unit}/`) },
+      to: {},
+    },
     {
       name: 'core-is-pure',
       comment: `The sources of packages/core import ${coreLibraries.join(', ')} and nothing else: no other library, no module of Node.`,
@@ -102,7 +117,8 @@ export default {
     },
     {
       name: 'no-unresolved-imports',
-      comment: 'What an import names must be there: the library stands in the package.json of the package that imports it.',
+      comment:
+        'What an import names must be there: the library stands in the package.json of the package that imports it.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },

@@ -8,7 +8,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/**/src/**/*.test.ts', 'services/**/*.test.ts'],
+          include: ['packages/**/src/**/*.test.ts', 'services/**/*.test.ts', 'scripts/*.test.ts'],
         },
       },
       {
