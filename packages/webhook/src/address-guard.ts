@@ -87,7 +87,7 @@ export function addressGuard(allowedNetworks: readonly string[]): AddressGuardRe
 }
 
 /** The host as a plain name or address, without the brackets that a URL puts around IPv6. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
 }
 

@@ -17,7 +17,8 @@ async function attemptAt(url: string, sender = loopbackSender()): Promise<Attemp
 }
 
 // Certificates of TLS tests are made by the `openssl` command; a machine without it leaves them out.
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const openssl = 'openssl'
+const hasOpenssl = spawnSync(openssl, ['version']).status === 0
 
 const host = (origin: string): string => new URL(origin).host
 
@@ -144,7 +145,7 @@ function selfSigned(subjectAltName: string): { key: string; cert: string } {
   const command =
     'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=receiver ' +
     `-addext subjectAltName=${subjectAltName} -keyout ${paths.key} -out ${paths.cert}`
-  const made = spawnSync('openssl', command.split(' '))
+  const made = spawnSync(openssl, command.split(' '))
   if (made.status !== 0) throw new Error(`openssl failed: ${made.stderr?.toString() ?? made.error?.message}`)
   return { key: readFileSync(paths.key, 'utf8'), cert: readFileSync(paths.cert, 'utf8') }
 }
