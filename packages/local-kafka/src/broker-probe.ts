@@ -37,7 +37,7 @@ export function probeBroker(port: number, timeoutMs: number): Promise<BrokerAnsw
 
 const correlationId = 0x6261726e
 
-export function metadataRequest(): Buffer {
+function metadataRequest(): Buffer {
   const clientId = Buffer.from('barnabas-probe')
   const head = Buffer.alloc(10)
   head.writeInt16BE(3, 0)

@@ -10,7 +10,7 @@ import { findJava } from './java.ts'
 import { kafkaJars } from './kafka-jars.ts'
 import { dataDirArgument, type LeftOverBroker } from './left-over-broker.ts'
 import { LocalKafkaError, fileError, interrupted } from './local-kafka-error.ts'
-import type { BrokerExit, LocalKafkaOptions } from './local-kafka.ts'
+import type { BrokerExit, LocalKafkaOptions } from './local-kafka-options.ts'
 import { anyFreePort, choosePort } from './ports.ts'
 import { endProcess } from './processes.ts'
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { LocalKafkaError } from './local-kafka-error.ts'
 
 /** Kafka 4 brokers need it (Apache Kafka documentation, "Java Version"). */
-export const oldestJavaMajor = 17
+const oldestJavaMajor = 17
 
 export interface Java {
   /** The command to run. */

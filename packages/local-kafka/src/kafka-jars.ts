@@ -26,7 +26,7 @@ const marker = z.object({
   jars: z.record(z.string(), z.number()),
 })
 
-export function kafkaCacheDir(env: NodeJS.ProcessEnv): string {
+function kafkaCacheDir(env: NodeJS.ProcessEnv): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'barnabas', `kafka-${kafkaVersion}`)
 }
 

@@ -46,7 +46,7 @@ export async function processesWithArgument(argument: string): Promise<number[]>
 }
 
 /** Waits until the process is gone; false when `timeoutMs` passed first. */
-export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
+async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const identity = await processIdentity(pid)
   const deadline = Date.now() + timeoutMs
   // Another identity means that the number was given away again: the one waited for is gone.
