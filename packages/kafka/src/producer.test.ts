@@ -22,6 +22,6 @@ describe('partitionOf', () => {
   test('without a key every partition gets its share', () => {
     const record = { topic: 't', key: null, value: null, headers: {} }
     const seen = new Set(Array.from({ length: 1_000 }, () => partitionOf(record, 4)))
-    expect([...seen].toSorted()).toEqual([0, 1, 2, 3])
+    expect(seen).toEqual(new Set([0, 1, 2, 3]))
   })
 })
