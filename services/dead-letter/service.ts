@@ -10,6 +10,8 @@ export interface DeadLetterServiceOptions {
   /** The topics that subscriptions dead-letter into, the default one included. */
   readonly topics: () => readonly string[]
   readonly onDeadLetter: (subscriptionId: string, reason: string) => void
+  /** Subscriptions whose dead letters somebody else tells to people. */
+  readonly isToldElsewhere: (subscriptionId: string) => boolean
   readonly logger: Logger
 }
 
@@ -82,6 +84,7 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
     const subscription = text('barnabas-subscription') ?? '(unknown)'
     const reason = text('barnabas-dead-letter-reason') ?? '(unknown)'
     options.onDeadLetter(subscription, reason)
+    if (options.isToldElsewhere(subscription)) return
     const position = `${record.topic}/${record.partition}/${record.offset}`
     logger.info(
       {

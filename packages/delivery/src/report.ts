@@ -13,8 +13,15 @@ export interface DeliveryCounts {
 
 const unknownSubscription = '(unknown)'
 
-/** Tells of each delivery once: one wide log line (a success at debug, all else at info) and the counts. */
-export function createReporter(logger: Logger, counts: DeliveryCounts): (report: DeliveryReport) => void {
+/**
+ * Tells of each delivery once: one wide log line (a success at debug, all else at info) and the counts.
+ * The lines of some subscriptions may be left to somebody else, who tells them to people.
+ */
+export function createReporter(
+  logger: Logger,
+  counts: DeliveryCounts,
+  isToldElsewhere: (subscriptionId: string) => boolean = () => false,
+): (report: DeliveryReport) => void {
   return function report(delivery) {
     const { verdict, result, state, latenessMs } = delivery
     const subscription = state.subscriptionId ?? unknownSubscription
@@ -26,6 +33,7 @@ export function createReporter(logger: Logger, counts: DeliveryCounts): (report:
     if (verdict.kind === 'dead-letter') counts.deadLettered(subscription, verdict.reason)
     if (verdict.kind === 'drop') counts.dropped(subscription)
 
+    if (isToldElsewhere(subscription)) return
     const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
     logger[level](fieldsOf(delivery), sentenceOf(delivery))
   }

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { names as namesOf, tiers } from '@barnabas/core'
+import type { Names } from '@barnabas/core'
+import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
+import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
+import { connectKafka } from '@barnabas/kafka'
+import type { KafkaClient } from '@barnabas/kafka'
+import { openStatusStore, openSubscriptionRegistry, prepareOwnTopics } from '@barnabas/registry'
+import type { StatusStore, SubscriptionRegistry } from '@barnabas/registry'
+import { createHealth, createMetrics, describeConfig, startHealthServer, StartupError } from '@barnabas/runtime'
+import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
+import { addressGuard, createWebhookSender } from '@barnabas/webhook'
+
+/** What every service of Barnabas stands on, opened in this order and closed in the reverse one. */
+export interface Host {
+  readonly config: Config
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly health: Health
+  readonly kafka: KafkaClient
+  readonly names: Names
+  readonly registry: SubscriptionRegistry
+  readonly statuses: StatusStore
+  /** Called for every subscription that is created, changed or deleted from now on, and for every change of a status. */
+  onChange(listener: (id: string) => void): void
+  /**
+   * The engine that the services of this process share: one attempt, its verdict, and what follows from it. Its
+   * connections bound a subscription's attempts in flight for all of them together.
+   */
+  deliverer(): Deliverer
+  /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
+  readonly toldElsewhere: Set<string>
+  /** Called for each delivery whose verdict was carried out. */
+  onDelivery(listener: (report: DeliveryReport) => void): void
+}
+
+export interface HostOptions {
+  readonly config: Config
+  readonly logger: Logger
+  /** host:port each. */
+  readonly brokers: readonly string[]
+  readonly allowedNetworks: readonly string[]
+  /** Names this process among the members of consumer groups; random by default. */
+  readonly clientId?: string
+}
+
+/** Connects, makes or compares the own topics, reads the control topics to their end, and listens for HTTP. */
+export async function openHost(service: ServiceProcess, options: HostOptions): Promise<Host> {
+  const { config, logger, brokers } = options
+  logger.info({ config: describeConfig(config), brokers, allowedNetworks: options.allowedNetworks }, 'configuration')
+  const health = createHealth()
+  const metrics = createMetrics()
+  await openHttp(service, config, health, metrics, logger)
+
+  const kafka = connectKafka({
+    brokers,
+    clientId: options.clientId ?? `barnabas-${randomUUID()}`,
+    ...(config.kafka.ssl === null ? {} : { ssl: tlsOf(config.kafka.ssl) }),
+    ...(config.kafka.sasl === null ? {} : { sasl: config.kafka.sasl }),
+    sessionTimeoutMs: config.sessionTimeoutMs,
+    logger,
+  })
+  service.closers.add('kafka', () => kafka.close())
+  const names = namesOf(config.prefix)
+  const tierPartitions = await prepareTopics(kafka, config, names, brokers, logger)
+
+  const toldElsewhere = new Set<string>()
+  const changeListeners: ((id: string) => void)[] = []
+  const deliveryListeners: ((report: DeliveryReport) => void)[] = []
+  const changed = (id: string) => changeListeners.forEach((listener) => listener(id))
+  const registry = openSubscriptionRegistry({
+    kafka,
+    names,
+    timeScale: config.timeScale,
+    onChange({ kind, id }) {
+      if (kind === 'deleted') void metrics.forgetSubscription(id)
+      changed(id)
+    },
+    logger,
+  })
+  const statuses = openStatusStore({ kafka, names, now: Date.now, logger })
+  service.closers.add('subscriptions', () => registry.stop())
+  service.closers.add('statuses', () => statuses.stop())
+  await Promise.all([registry.start(), statuses.start()])
+
+  let opened: Deliverer | undefined
+  const deliverer = () => (opened ??= openDeliverer())
+
+  function openDeliverer(): Deliverer {
+    const guard = addressGuard(options.allowedNetworks)
+    if (guard.kind === 'invalid') throw new StartupError(guard.message)
+    const sender = createWebhookSender({ addressGuard: guard.guard })
+    const tierTopics = new Set(names.retryTopics)
+    const writers = createWriters({
+      kafka,
+      isTier: (topic) => tierTopics.has(topic),
+      defaultDeadLetterTopic: names.deadLetter,
+      logger,
+    })
+    service.closers.add('writers', () => writers.close())
+    service.closers.add('webhooks', () => sender.close())
+    const carryOut = createCarryOut({
+      writers,
+      tiers,
+      tierTopic: (tier) => names.retryTopic(tier.name),
+      tierPartitions,
+      timeScale: config.timeScale,
+      now: Date.now,
+    })
+    const report = createReporter(logger, metrics, (id) => toldElsewhere.has(id))
+    return createDeliverer({
+      sender,
+      writers,
+      carryOut,
+      now: Date.now,
+      random: Math.random,
+      defaultDeadLetterTopic: names.deadLetter,
+      onAttempt: (id, change) => metrics.attemptInFlight(id, change),
+      report(delivery) {
+        report(delivery)
+        for (const listener of deliveryListeners) listener(delivery)
+      },
+    })
+  }
+
+  return {
+    config,
+    logger,
+    metrics,
+    health,
+    kafka,
+    names,
+    registry,
+    statuses,
+    onChange: (listener) => void changeListeners.push(listener),
+    deliverer,
+    toldElsewhere,
+    onDelivery: (listener) => void deliveryListeners.push(listener),
+  }
+}
+
+async function openHttp(service: ServiceProcess, config: Config, health: Health, metrics: Metrics, logger: Logger) {
+  health.set('start', { ready: false, live: true, detail: 'starting' })
+  if (config.httpPort === undefined) return
+  const http = await startHealthServer({ host: config.httpHost, port: config.httpPort, health, metrics })
+  if (http.kind === 'failed')
+    throw new StartupError(`${http.reason}; set BARNABAS_HTTP_PORT to another one (0: any free one)`)
+  service.closers.add('http', http.close)
+  logger.info({ url: http.url }, `health and metrics at ${http.url}/readyz, /livez and /metrics`)
+}
+
+/** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
+async function prepareTopics(
+  kafka: KafkaClient,
+  config: Config,
+  names: Names,
+  brokers: readonly string[],
+  logger: Logger,
+): Promise<number> {
+  const prepared = await prepareOwnTopics({
+    admin: kafka.admin,
+    prefix: config.prefix,
+    partitions: config.partitions,
+    tierPartitions: config.tierPartitions,
+    replication: config.replication === 'auto' ? null : config.replication,
+    bootstrapServer: brokers.join(','),
+    logger,
+  }).catch((error: unknown) => {
+    throw new StartupError(
+      `no Kafka answers at ${brokers.join(', ')}: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+  if (prepared.kind === 'refused') {
+    throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)
+  }
+  return Math.min(...names.retryTopics.map((topic) => prepared.partitions.get(topic) ?? config.tierPartitions))
+}
+
+function tlsOf({ ca, cert, key }: { readonly ca?: string; readonly cert?: string; readonly key?: string }) {
+  return {
+    ...(ca === undefined ? {} : { ca: [ca] }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  }
+}

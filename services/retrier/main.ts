@@ -1,0 +1,4 @@
+import { runHosted } from '@barnabas/host'
+import { openRetrier } from './open.ts'
+
+await runHosted('retrier', openRetrier)
