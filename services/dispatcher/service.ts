@@ -1,5 +1,6 @@
 import type { Names, StatusRecord, Subscription, SubscriptionStatus } from '@barnabas/core'
 import type { Deliverer, Logger } from '@barnabas/delivery'
+import { ConsumerStartError } from '@barnabas/kafka'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { runSubscription } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
@@ -98,10 +99,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           names,
           deliverer: options.deliverer,
           status: () => statuses.get(id),
-          onRunning: (present) => say(id, runningStatus(present)),
+          onRunning: (revision) => say(id, runningStatus(revision)),
           onFailed: (reason, code) => void failed(subscription, reason, code),
           onFiltered: options.onFiltered,
           logger,
+        }).catch((error: unknown) => {
+          // What no retry can help ends as `Start Failed`; everything else is tried again by the runner.
+          const code = error instanceof ConsumerStartError ? error.failure.code : 'OTHER'
+          if (code !== 'OTHER') void failed(subscription, error instanceof Error ? error.message : String(error), code)
+          throw error
         }),
       onStarting({ generation, revision }) {
         const status = statuses.get(id)
@@ -148,10 +154,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function lookForTopics(): Promise<void> {
     try {
       const found = await kafka.admin.topics()
-      const changed = (topic: string) => found.has(topic) !== topics.has(topic)
+      const cameOrWent = (topic: string) => found.has(topic) !== topics.has(topic)
       const affected = subscriptions.ids().filter((id) => {
         const entry = subscriptions.get(id)
-        return entry?.kind === 'valid' && entry.subscription.topics.some(changed)
+        return entry?.kind === 'valid' && entry.subscription.topics.some(cameOrWent)
       })
       topics = found
       affected.forEach(sync)

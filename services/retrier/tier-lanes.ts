@@ -1,5 +1,5 @@
 import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
-import type { DecodedRetryHeaders, KafkaRecord, OpenRecord, Tier } from '@barnabas/core'
+import type { DecodedRetryHeaders, HeaderValue, KafkaRecord, OpenRecord, Tier } from '@barnabas/core'
 import type { TrackedPartition } from '@barnabas/delivery'
 
 /** A record of a tier that is in memory because it leaves its tier soon. Its value is a copy. */
@@ -133,7 +133,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
 
 /** The record with bytes of its own: one that is kept pins its whole fetch response otherwise. */
 function copied(record: KafkaRecord): KafkaRecord {
-  const headers: Record<string, KafkaRecord['headers'][string]> = Object.create(null)
+  const headers = Object.create(null) as Record<string, HeaderValue | readonly HeaderValue[]>
   for (const [name, value] of Object.entries(record.headers)) {
     headers[name] = Array.isArray(value) ? value.map(copy) : copy(value as Buffer | null)
   }

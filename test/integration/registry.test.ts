@@ -42,7 +42,7 @@ function prepare(prefix: string, change: { replication?: number | null; tierPart
   })
 }
 
-/** Sets one configuration entry of an own topic and leaves the others as a first start made them. */
+/** Sets one entry of an own topic, leaves the others as a first start made them, and waits until the broker shows it. */
 async function setConfig(prefix: string, topic: string, name: string, value: string): Promise<void> {
   const made = ownTopics({ prefix, partitions: 2, tierPartitions: 1, replication: 1 }).find(
     (each) => each.topic === topic,
@@ -59,6 +59,8 @@ async function setConfig(prefix: string, topic: string, name: string, value: str
   } finally {
     await admin.disconnect()
   }
+  // The controller acknowledges before the broker shows it.
+  while ((await kafka.admin.topicConfig([topic])).get(topic)?.[name] !== value);
 }
 
 describe('own topics', () => {

@@ -75,8 +75,13 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
 
 function toRequest(time: number, { url = '/', headers }: IncomingMessage, body: Buffer): ReceivedRequest {
   const header = headers['ce-id']
-  const eventId = typeof header === 'string' ? decodeURIComponent(header) : String(JSON.parse(body.toString()).id)
+  const eventId = typeof header === 'string' ? decodeURIComponent(header) : idOf(body)
   return { time, path: url, headers, body, attempt: Number(headers['barnabas-attempt']), eventId }
+}
+
+function idOf(structured: Buffer): string {
+  const { id } = JSON.parse(structured.toString()) as { readonly id: string }
+  return id
 }
 
 function answer(given: Answer, incoming: IncomingMessage, response: ServerResponse): void {
