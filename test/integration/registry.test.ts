@@ -1,4 +1,4 @@
-import { names, ownTopics, parseSubscription, tiers } from '@barnabas/core'
+import { names, ownTopics, parseStatus, parseSubscription, tiers } from '@barnabas/core'
 import type { ValidSubscription } from '@barnabas/core'
 import { connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
@@ -285,11 +285,8 @@ describe('statuses', () => {
     await one.remove('never-there')
 
     const records = await readTopic(plain, names(prefix).status)
-    expect(records.map(({ value }) => (value === null ? null : JSON.parse(value.toString()).status))).toEqual([
-      'Starting',
-      'Running',
-      null,
-    ])
+    const id = 'orders'
+    expect(records.map(({ value }) => parseStatus(value, id)?.status ?? null)).toEqual(['Starting', 'Running', null])
     await Promise.all([one.stop(), other.stop()])
   })
 
