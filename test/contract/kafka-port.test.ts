@@ -147,6 +147,21 @@ describe('a consumer', () => {
     await idle.records.until((all) => all.length === 1)
   })
 
+  test('stops at once, and no callback comes afterwards', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port, 2)
+    const { consumer, batches, assignments } = await startMember(port, { topics: [topic] })
+    // By then it waits in a long poll of a second.
+    const heartbeatAt = consumer.lastHeartbeatAt
+    await waitUntil(() => consumer.lastHeartbeatAt > heartbeatAt)
+    const stoppedAt = performance.now()
+    const stopped = consumer.stop()
+    await write(port, topic, [0, 1])
+    await stopped
+    expect(performance.now() - stoppedAt).toBeLessThan(700)
+    expect([batches.items.length, assignments.items.length]).toEqual([0, 1])
+  })
+
   test('says that its generation is over instead of committing, and comes back as a new member', async () => {
     const clientId = randomName('contract')
     const port = connectPort({ clientId, sessionTimeoutMs: 6_000 })

@@ -1,5 +1,6 @@
 /** The hunks of patches/kafkajs@2.2.4.patch that can be seen without a broker; test/contract sees the others. */
 import { createRequire } from 'node:module'
+import kafkajs from 'kafkajs'
 import { describe, expect, test } from 'vitest'
 
 const require = createRequire(import.meta.url)
@@ -58,6 +59,38 @@ describe('a commit', () => {
     ])
   })
 })
+
+describe('a seek', () => {
+  test('that was not applied before a rebalance is not applied after it', async () => {
+    const ConsumerGroup = require('kafkajs/src/consumer/consumerGroup') as new (options: object) => {
+      seek(place: { topic: string; partition: number; offset: string }): void
+      hasSeekOffset(partition: { topic: string; partition: number }): boolean
+      joinAndSync(): Promise<void>
+    }
+    const events: { readonly generationId?: number }[] = []
+    const coordinator = {
+      joinGroup: () => Promise.resolve({ generationId: 7, memberId: 'me', leaderId: 'another', members: [] }),
+      syncGroup: () =>
+        Promise.resolve({ memberAssignment: MemberAssignment.encode({ version: 1, assignment: {}, userData: none }) }),
+    }
+    const silent = { debug: () => undefined, info: () => undefined, namespace: () => silent }
+    const group = new ConsumerGroup({
+      logger: silent,
+      cluster: { findGroupCoordinator: () => Promise.resolve(coordinator), committedOffsets: () => ({}) },
+      topics: [],
+      assigners: [],
+      instrumentationEmitter: { emit: (_name: string, event: object) => events.push(event) },
+    })
+    const lost = { topic: 'a', partition: 0 }
+    group.seek({ ...lost, offset: '5' })
+    await group.joinAndSync()
+    expect(group.hasSeekOffset(lost)).toBe(false)
+    expect(events).toMatchObject([{ generationId: 7 }])
+  })
+})
+
+const { MemberAssignment } = kafkajs.AssignerProtocol
+const none = Buffer.alloc(0)
 
 describe('a fetched batch that compaction left without records', () => {
   test('moves reading on behind its end', async () => {
