@@ -1,7 +1,14 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** `.ci/run` counts the tests of every run from these files. */
+const { TEST_RESULTS_DIR } = process.env
 export default defineConfig({
   test: {
+    reporters:
+      TEST_RESULTS_DIR === undefined
+        ? ['default']
+        : ['default', ['json', { outputFile: join(TEST_RESULTS_DIR, `${process.pid}.json`) }]],
     // A broker and its clients share the machine with the tests: more files at once would only make each slower.
     maxWorkers: 2,
     projects: [

@@ -1,0 +1,27 @@
+// node count-tests.mjs <directory> [failed step…]: adds up the JSON reports of vitest in the directory, names what
+// failed, and ends with the line `N passed, N failed`. A failed step without a failed test counts as one.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+const [directory, ...failedSteps] = process.argv.slice(2)
+const failures = []
+let passed = 0
+
+for (const file of readdirSync(directory).toSorted()) {
+  const report = JSON.parse(readFileSync(join(directory, file), 'utf8'))
+  passed += report.numPassedTests
+  for (const { name, status, assertionResults, message } of report.testResults) {
+    const failed = assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName)
+    // A file that cannot be loaded, or whose set-up fails, has no failed test of its own.
+    if (status === 'failed' && failed.length === 0) failed.push(message.split('\n')[0] || 'could not be run')
+    failures.push(...failed.map((test) => `${relative('', name)}: ${test}`))
+  }
+}
+
+if (failures.length === 0) failures.push(...failedSteps)
+if (passed + failures.length === 0) failures.push('no test was run')
+
+for (const failure of failures) console.log(`failed: ${failure}`)
+for (const step of failedSteps) console.log(`failed step: ${step}`)
+console.log(`${passed} passed, ${failures.length} failed`)
+process.exitCode = failures.length === 0 ? 0 : 1
