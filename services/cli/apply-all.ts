@@ -1,0 +1,113 @@
+import type { SubscriptionLife, ValidSubscription } from '@barnabas/core'
+import { applySubscription, prepareOwnTopics } from '@barnabas/registry'
+import type { ApplyOptions } from '@barnabas/registry'
+import type { Cluster } from './cluster.ts'
+import { Refusal } from './refusal.ts'
+import { ensureSourceTopics, missingTopics, refuseMissing } from './source-topics.ts'
+import { openStore } from './store.ts'
+import type { Store } from './store.ts'
+
+export interface Applied {
+  readonly id: string
+  readonly kind: 'created' | 'changed' | 'unchanged'
+  readonly life: SubscriptionLife
+  readonly warnings: readonly string[]
+}
+
+export interface AppliedAll {
+  readonly applied: readonly Applied[]
+  /** With `dryRun`: those that would be. */
+  readonly createdTopics: readonly string[]
+  readonly store: Store
+}
+
+/**
+ * Applies subscriptions that were read and found valid. Whatever can be refused is refused before anything is
+ * written: files taken from another revision, missing topics of somebody else's broker, own topics that are not as
+ * they must be. Throws a `Refusal`.
+ */
+export async function applyAll(
+  cluster: Cluster,
+  subscriptions: readonly ValidSubscription[],
+  { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
+): Promise<AppliedAll> {
+  const before = await openStore(cluster)
+  const producer = cluster.kafka.producer()
+  const optionsFor = (store: Store): ApplyOptions => ({
+    admin: cluster.kafka.admin,
+    producer,
+    registry: store.subscriptions,
+    statuses: store.statuses,
+    names: cluster.names,
+    now: Date.now,
+  })
+  const plans = await applyEach(subscriptions, optionsFor(before), { force, dryRun: true })
+  const topics = subscriptions.flatMap(({ subscription }) => subscription.topics)
+  if (dryRun) {
+    const missing = await missingTopics(cluster, topics)
+    if (missing.length > 0 && !cluster.isLocal) await refuseMissing(cluster, missing)
+    return { applied: plans, createdTopics: missing, store: before }
+  }
+
+  const createdTopics = await ensureSourceTopics(cluster, topics)
+  await ensureOwnTopics(cluster)
+  const store = await openStore(cluster)
+  const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
+  await readBack(applied, store)
+  return { applied, createdTopics, store }
+}
+
+async function applyEach(
+  subscriptions: readonly ValidSubscription[],
+  options: ApplyOptions,
+  how: { readonly force: boolean; readonly dryRun: boolean },
+): Promise<readonly Applied[]> {
+  const applied: Applied[] = []
+  const problems: string[] = []
+  for (const parsed of subscriptions) {
+    const { id } = parsed.subscription
+    const result = await applySubscription(parsed, options, how)
+    if (result.kind === 'failed' || result.kind === 'conflict') problems.push(`${id}: ${result.message}`)
+    else applied.push({ id, kind: result.kind, life: result.life, warnings: parsed.warnings })
+  }
+  if (problems.length === 0) return applied
+  const written = how.dryRun ? [] : applied.filter(({ kind }) => kind !== 'unchanged').map(({ id }) => id)
+  const rest = written.length === 0 ? 'Nothing was applied.' : `Applied: ${written.join(', ')}.`
+  throw new Refusal([...problems, rest].join('\n'))
+}
+
+/** Two people may apply at once: whoever wrote last counts, and the other must know. */
+async function readBack(applied: readonly Applied[], { subscriptions }: Store): Promise<void> {
+  await subscriptions.caughtUp()
+  const overtaken = applied.filter(({ id, life }) => {
+    const stored = subscriptions.stored(id)
+    if (stored.kind === 'absent' || stored.life === null) return true
+    return stored.life.generation !== life.generation || stored.life.revision !== life.revision
+  })
+  if (overtaken.length === 0) return
+  throw new Refusal(
+    overtaken
+      .map(
+        ({ id }) => `${id}: somebody else changed it at the same moment; look at \`barnabas get ${id}\`, apply again`,
+      )
+      .join('\n'),
+  )
+}
+
+async function ensureOwnTopics({ kafka, config, brokers }: Cluster): Promise<void> {
+  const prepared = await prepareOwnTopics({
+    admin: kafka.admin,
+    prefix: config.prefix,
+    partitions: config.partitions,
+    tierPartitions: config.tierPartitions,
+    replication: config.replication === 'auto' ? null : config.replication,
+    bootstrapServer: brokers,
+    logger: { info: ignore, warn: ignore },
+  })
+  if (prepared.kind === 'ready') return
+  throw new Refusal([prepared.message, 'This mends it:', ...prepared.commands.map((line) => `  ${line}`)].join('\n'))
+}
+
+function ignore(): void {
+  // What the services log about their topics is theirs to say.
+}

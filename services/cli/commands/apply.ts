@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { applyAll } from '../apply-all.ts'
+import type { Applied } from '../apply-all.ts'
+import { addressGuard } from '@barnabas/webhook'
+import { readSurroundings, withCluster } from '../cluster.ts'
+import type { Surroundings } from '../cluster.ts'
+import { readSubscriptions, readTexts } from '../read-subscriptions.ts'
+import { Refusal, notAvailable } from '../refusal.ts'
+import { createdNote } from '../source-topics.ts'
+import type { Terminal } from '../terminal.ts'
+import { reachedProblem, waitForStatuses } from '../wait-for-status.ts'
+import type { Reached } from '../wait-for-status.ts'
+import { outputOption } from './output-option.ts'
+
+interface ApplyCommandOptions {
+  readonly file: readonly string[]
+  readonly dryRun?: boolean
+  readonly wait: boolean
+  readonly force?: boolean
+  readonly output?: 'json'
+  readonly id?: string
+  readonly topic?: string
+  readonly paused?: boolean
+}
+
+/** So long a dispatcher has to take up what was applied. */
+const statusWithinMs = 30_000
+
+export function addApply(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('apply')
+    .description('create or change subscriptions')
+    .requiredOption('-f, --file <file...>', 'YAML or JSON, several documents or lists too; - reads standard input')
+    .option('--dry-run', 'check everything and say what would happen, but write nothing')
+    .option('--no-wait', 'do not wait for the status that the subscriptions reach')
+    .option('--force', 'overwrite although the file was taken from another revision')
+    .addOption(outputOption(['json']))
+    .addHelpText(
+      'after',
+      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook',
+    )
+    .action((options: ApplyCommandOptions) => apply(terminal, options))
+  for (const later of ['--id <id>', '--topic <topic>', '--paused']) {
+    command.addOption(command.createOption(later).hideHelp())
+  }
+}
+
+async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<void> {
+  for (const later of ['id', 'topic', 'paused'] as const) {
+    if (options[later] !== undefined) throw notAvailable(`apply --${later}`)
+  }
+  const isJson = options.output === 'json'
+  const print = isJson ? (line: string) => terminal.note(line) : (line: string) => terminal.print(line)
+  const surroundings = await readSurroundings(terminal)
+  const { texts, problems } = await readTexts(terminal, options.file)
+  const { prefix, timeScale } = surroundings.config
+  const read = readSubscriptions(texts, { prefix, timeScale, checkSink: sinkCheckOf(surroundings) })
+  const all = [...problems, ...read.problems]
+  if (all.length > 0) throw new Refusal([...all, 'Nothing was applied.'].join('\n'))
+
+  await withCluster(surroundings, async (cluster) => {
+    const { force = false, dryRun = false } = options
+    const { applied, createdTopics, store } = await applyAll(cluster, read.subscriptions, { force, dryRun })
+    for (const topic of createdTopics) {
+      print(dryRun ? `topic ${topic} would be created` : createdNote(topic, cluster))
+    }
+    for (const { id, kind, warnings } of applied) {
+      if (!isJson) terminal.print(`${id} ${kind}${dryRun ? ' (dry run)' : ''}`)
+      for (const warning of warnings) terminal.note(`warning: ${id}: ${warning}`)
+    }
+    const waits = options.wait && !dryRun
+    const reached = waits ? await waitForStatuses(applied, store, createdTopics.length > 0, statusWithinMs) : []
+    if (isJson) terminal.print(JSON.stringify(asJson(applied, reached, dryRun), null, 2))
+    else for (const each of reached) if (each.status !== null) terminal.print(reachedLine(each))
+    const failed = reached.map(reachedProblem).filter((problem) => problem !== null)
+    if (failed.length > 0) throw new Refusal(failed.join('\n'))
+  })
+}
+
+function sinkCheckOf({ allowedNetworks }: Surroundings) {
+  const result = addressGuard(allowedNetworks)
+  if (result.kind === 'invalid') throw new Refusal(result.message)
+  return (url: string) => result.guard.checkSink(url)
+}
+
+function reachedLine({ id, status }: Reached): string {
+  if (status === null) return ''
+  return status.reason === '' ? `${id} ${status.status}` : `${id} ${status.status}: ${status.reason}`
+}
+
+function asJson(applied: readonly Applied[], reached: readonly Reached[], dryRun: boolean): unknown {
+  return applied.map(({ id, kind, life, warnings }) => {
+    const status = reached.find((each) => each.id === id)?.status
+    return {
+      id,
+      result: kind,
+      ...(dryRun ? { dryRun } : {}),
+      generation: life.generation,
+      revision: life.revision,
+      warnings,
+      ...(status === undefined ? {} : { status }),
+    }
+  })
+}

@@ -1,0 +1,21 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { notAvailable } from '../refusal.ts'
+
+/** `-o`: formats of later versions are refused by name. */
+export function outputOption<const Format extends string>(formats: readonly Format[], later: readonly string[] = []) {
+  return new Option('-o, --output <format>', `one of ${formats.join(', ')}`).argParser((value): Format => {
+    const format = formats.find((each) => each === value)
+    if (format !== undefined) return format
+    if (later.includes(value)) throw notAvailable(`-o ${value}`)
+    throw new InvalidArgumentError(`One of ${formats.join(', ')}.`)
+  })
+}
+
+/** A whole number of at least 1. */
+export function wholeNumber(max: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : 0
+    if (number >= 1 && number <= max) return number
+    throw new InvalidArgumentError(`A whole number from 1 to ${max}.`)
+  }
+}

@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { addApply } from './commands/apply.ts'
+import { addLaterCommands } from './commands/later.ts'
+import { addSend } from './commands/send.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The command line: one file per command under `commands/`, put together here. Nothing ends the process. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('barnabas')
+    .description('Deliver CloudEvents from Kafka to webhooks: subscriptions, their status, events and dead letters.')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.replace(/\n$/, '')),
+      writeErr: (text) => terminal.note(text.replace(/\n$/, '')),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText(
+      'after',
+      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n  barnabas send orders --data \'{"amount": 12}\'\n  barnabas get' +
+        '\n\nKafka is the one that KAFKA_BROKERS names, else the one that `pnpm start` runs.' +
+        '\nExit status: 0 done, 1 refused or failed, 2 the command was wrong.',
+    )
+  addApply(program, terminal)
+  addSend(program, terminal)
+  addLaterCommands(program)
+  return program
+}

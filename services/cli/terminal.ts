@@ -1,0 +1,39 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { printable } from './format/printable.ts'
+
+/** What a command may do to the world outside Kafka. Everything goes through here, so that tests can look on. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where the person stands; relative file names begin here. */
+  readonly cwd: string
+  /** Whether a question can be asked and answered. */
+  readonly isInteractive: boolean
+  /** One line (or several) of what was asked for, on standard output. */
+  print(line: string): void
+  /** Warnings, notes and progress, on standard error. */
+  note(line: string): void
+  readStdin(): Promise<string>
+  ask(question: string): Promise<string>
+}
+
+export function processTerminal(): Terminal {
+  return {
+    env: process.env,
+    // pnpm runs scripts in the package's directory and says here where the person called it.
+    cwd: process.env['INIT_CWD'] ?? process.cwd(),
+    isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    note: (line) => void process.stderr.write(`${printable(line)}\n`),
+    readStdin: () => text(process.stdin),
+    async ask(question) {
+      // On standard error, so that the question is seen when the output goes elsewhere.
+      const questioner = createInterface({ input: process.stdin, output: process.stderr })
+      try {
+        return await questioner.question(question)
+      } finally {
+        questioner.close()
+      }
+    },
+  }
+}
