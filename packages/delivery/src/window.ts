@@ -18,7 +18,7 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
   let inFlight = 0
   let queue: { readonly task: () => Promise<void>; readonly onDropped: (() => void) | undefined }[] = []
   let head = 0
-  let idleWaiters: (() => void)[] = []
+  const idleWaiters: (() => void)[] = []
 
   function pump(): void {
     while (inFlight < limit() && head < queue.length) {
