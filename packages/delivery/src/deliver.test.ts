@@ -1,0 +1,210 @@
+import { decodeEvent, newDeliveryState, retryPolicyOf, tiers } from '@barnabas/core'
+import type { AttemptResult, CloudEvent, OutgoingRecord, Subscription } from '@barnabas/core'
+import { expect, test } from 'vitest'
+import { createCarryOut } from './carry-out.ts'
+import { createDeliverer } from './deliver.ts'
+import type { DeliveryReport } from './deliver.ts'
+import type { Writers } from './writers.ts'
+
+const now = Date.parse('2026-03-01T12:00:00.000Z')
+const text = (value: OutgoingRecord['headers'][string] | undefined) =>
+  value instanceof Buffer ? value.toString() : value
+
+const headers = {
+  ce_specversion: Buffer.from('1.0'),
+  ce_id: Buffer.from('1'),
+  ce_source: Buffer.from('/shop'),
+  ce_type: Buffer.from('order.created'),
+}
+
+function eventOf(record: { value: Buffer | null; headers: typeof headers }): CloudEvent {
+  const decoded = decodeEvent(record)
+  if (decoded.kind !== 'event') throw new Error(decoded.message)
+  return decoded.event
+}
+
+const record = { key: Buffer.from('k'), value: Buffer.from('{"n":1}'), headers }
+const event = eventOf(record)
+
+const subscription: Subscription = {
+  id: 'orders',
+  generation: 7,
+  revision: 1,
+  topics: ['orders'],
+  sink: 'https://example.com/hook?token=secret',
+  startOffsets: {},
+  types: [],
+  filters: [],
+  timeoutMs: 30_000,
+  mode: 'binary',
+  concurrency: 64,
+  retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
+  deadLetter: { topic: 'letters', responseBody: true },
+}
+
+const answered = (status: number, outcome: AttemptResult['outcome']): AttemptResult => ({
+  outcome,
+  status,
+  error: `answered ${status}`,
+  responseBody: Buffer.from('no'),
+  startedAt: now - 5,
+  endedAt: now,
+})
+
+/** The engine with a sender that answers as told and writers that write down what they are given. */
+function engine(result: AttemptResult, refuse: (record: OutgoingRecord) => boolean = () => false) {
+  const written: OutgoingRecord[] = []
+  const attempts: number[] = []
+  const reports: DeliveryReport[] = []
+  const writers: Writers = {
+    async write(forms, abandoned) {
+      if (abandoned()) return { kind: 'abandoned' }
+      const form = forms.findIndex((each) => !refuse(each))
+      const taken = forms[form]
+      if (taken === undefined) return { kind: 'too-large' }
+      written.push(taken)
+      return { kind: 'written', form }
+    },
+    close: async () => {},
+  }
+  const carryOut = createCarryOut({
+    writers,
+    tiers,
+    tierTopic: (tier) => `retry.${tier.name}`,
+    tierPartitions: 8,
+    timeScale: 1,
+    now: () => now,
+  })
+  const deliverer = createDeliverer({
+    sender: {
+      async attempt(_events, { attemptNumber }) {
+        attempts.push(attemptNumber)
+        return result
+      },
+    },
+    writers,
+    carryOut,
+    now: () => now,
+    random: () => 0,
+    defaultDeadLetterTopic: 'default-letters',
+    onAttempt: () => {},
+    report: (report) => void reports.push(report),
+  })
+  const state = newDeliveryState(subscription, { topic: 'orders', partition: 2, offset: 40 }, now - 100)
+  const deliver = (changes: Partial<typeof state> = {}, to: Subscription = subscription, abandoned = () => false) =>
+    deliverer.deliver({
+      subscription: to,
+      event,
+      parcel: { ...record, state: { ...state, ...changes } },
+      dueAt: null,
+      abandoned,
+      signal: new AbortController().signal,
+    })
+  return { deliver, deliverer, written, attempts, reports, state }
+}
+
+test('a success is done without a write', async () => {
+  const { deliver, written, attempts } = engine(answered(204, 'Delivered'))
+  expect(await deliver()).toEqual({ kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } })
+  expect([written, attempts]).toEqual([[], [1]])
+})
+
+test('a failure is written to the tier of its delay, counted, with everything known', async () => {
+  const { deliver, written } = engine(answered(503, 'Busy'))
+  await deliver()
+  const [retry] = written
+  expect(retry).toMatchObject({ topic: 'retry.1s', key: record.key, value: record.value })
+  expect(text(retry?.headers['barnabas-attempts'])).toBe('1')
+  expect(text(retry?.headers['barnabas-hops'])).toBe('1')
+  expect(text(retry?.headers['barnabas-due-time'])).toBe('2026-03-01T12:00:01.000Z')
+  expect(text(retry?.headers['ce_id'])).toBe('1')
+})
+
+test('the last attempt dead-letters into the subscription’s topic, with the answer’s body and no secret', async () => {
+  const { deliver, written, attempts } = engine(answered(503, 'Busy'))
+  await deliver({ attempts: 2, firstAttemptTime: now - 60_000 })
+  expect(attempts).toEqual([3])
+  const [letter] = written
+  expect(letter?.topic).toBe('letters')
+  expect(text(letter?.headers['barnabas-dead-letter-reason'])).toBe('MaxDeliveryAttemptsExceeded')
+  expect(text(letter?.headers['barnabas-attempts'])).toBe('3')
+  expect(text(letter?.headers['barnabas-response-body'])).toBe('no')
+  expect(text(letter?.headers['barnabas-destination'])).toBe('https://example.com/hook')
+})
+
+test('responseBody: false leaves the answer’s body out', async () => {
+  const { deliver, written } = engine(answered(400, 'BadRequest'))
+  await deliver({}, { ...subscription, deadLetter: { topic: 'letters', responseBody: false } })
+  expect(written[0]?.headers['barnabas-response-body']).toBeUndefined()
+})
+
+test('A10: the time to live is looked at when the attempt falls due, and no request is made then', async () => {
+  const { deliver, written, attempts } = engine(answered(204, 'Delivered'))
+  await deliver({ attempts: 1, expiryTime: now })
+  expect(attempts).toEqual([])
+  expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('TimeToLiveExceeded')
+  expect(text(written[0]?.headers['barnabas-attempts'])).toBe('1')
+})
+
+test('without dead-lettering an exhausted event is dropped and reported', async () => {
+  const { deliver, written, reports } = engine(answered(400, 'BadRequest'))
+  expect(await deliver({}, { ...subscription, deadLetter: null })).toMatchObject({
+    kind: 'durable',
+    wroteRecord: false,
+  })
+  expect(written).toEqual([])
+  expect(reports[0]?.verdict).toEqual({ kind: 'drop', reason: 'UndeliverableDueToHttpBadRequest' })
+})
+
+test('the verdict of a lost partition is not carried out, and not reported', async () => {
+  const { deliver, written, reports } = engine(answered(503, 'Busy'))
+  expect(await deliver({}, subscription, () => true)).toEqual({ kind: 'abandoned' })
+  expect([written, reports]).toEqual([[], []])
+})
+
+test('a retry record that no tier takes becomes a dead letter without its value', async () => {
+  const { deliver, written } = engine(
+    answered(503, 'Busy'),
+    ({ topic, value }) => topic.startsWith('retry.') && value !== null,
+  )
+  expect(await deliver()).toMatchObject({ verdict: { kind: 'dead-letter', reason: 'RecordTooLarge' } })
+  expect(written[0]).toMatchObject({ topic: 'letters', value: null })
+  expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('RecordTooLarge')
+  expect(text(written[0]?.headers['barnabas-source-offset'])).toBe('40')
+})
+
+test('a dead letter that is too large becomes smaller step by step, and says so only when its value is gone', async () => {
+  const isLarge = (each: OutgoingRecord) => each.headers['barnabas-response-body'] !== undefined
+  const slim = engine(answered(400, 'BadRequest'), isLarge)
+  await slim.deliver()
+  expect(text(slim.written[0]?.headers['barnabas-dead-letter-reason'])).toBe('UndeliverableDueToHttpBadRequest')
+  expect(slim.written[0]?.value).toEqual(record.value)
+
+  const empty = engine(answered(400, 'BadRequest'), (each) => each.value !== null)
+  await empty.deliver()
+  expect(text(empty.written[0]?.headers['barnabas-dead-letter-reason'])).toBe('RecordTooLarge')
+  expect(empty.written[0]).toMatchObject({ value: null, key: record.key })
+})
+
+test('damage goes to the default topic when the subscription has none of its own', async () => {
+  const { deliverer, written, state } = engine(answered(204, 'Delivered'))
+  const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
+  const parcel = { ...record, state: { ...state, lastError: 'attribute id is missing' } }
+  await deliverer.settle(
+    verdict,
+    parcel,
+    { subscription: { ...subscription, deadLetter: null }, event: null },
+    () => false,
+  )
+  expect(written[0]?.topic).toBe('default-letters')
+  expect(text(written[0]?.headers['barnabas-last-error'])).toBe('attribute id is missing')
+  expect(text(written[0]?.headers['barnabas-attempts'])).toBe('0')
+})
+
+test('a lateness is reported for what had a due time', async () => {
+  const { deliverer, reports, state } = engine(answered(204, 'Delivered'))
+  const { signal } = new AbortController()
+  const parcel = { ...record, state: { ...state, attempts: 1 } }
+  await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, abandoned: () => false, signal })
+  expect(reports[0]?.latenessMs).toBe(20)
+})

@@ -1,0 +1,83 @@
+import type { OutgoingRecord } from '@barnabas/core'
+import type { KafkaClient, ProduceResult } from '@barnabas/kafka'
+import { expect, test, vi } from 'vitest'
+import { createWriters } from './writers.ts'
+
+const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+const recordTo = (topic: string): OutgoingRecord => ({ topic, key: null, value: null, headers: {} })
+const acknowledged: ProduceResult = { kind: 'acknowledged', partition: 0, offset: 1 }
+const tooLarge: ProduceResult = { kind: 'refused', code: 'RECORD_TOO_LARGE', message: 'too large' }
+const unavailable: ProduceResult = { kind: 'unavailable', message: 'no broker' }
+
+/** Writers over producers that answer from a list and write down which of them was asked for what. */
+function writersThatAnswer(answers: readonly ProduceResult[]) {
+  const asked: string[] = []
+  let producers = 0
+  let next = 0
+  const kafka = {
+    producer() {
+      const number = (producers += 1)
+      return {
+        async produce({ topic }: OutgoingRecord) {
+          asked.push(`${number} ${topic}`)
+          const result = answers[next] ?? acknowledged
+          next += 1
+          return result
+        },
+        close: async () => {},
+      }
+    },
+  } satisfies Pick<KafkaClient, 'producer'>
+  const writers = createWriters({
+    kafka: kafka as unknown as KafkaClient,
+    isTier: (topic) => topic.startsWith('retry.'),
+    defaultDeadLetterTopic: 'letters',
+    logger,
+  })
+  return { writers, asked }
+}
+
+const never = () => false
+
+test('tiers, the default dead-letter topic and all other targets have a producer each', async () => {
+  const { writers, asked } = writersThatAnswer([])
+  for (const topic of ['retry.1s', 'letters', 'own', 'retry.2s', 'other']) await writers.write([recordTo(topic)], never)
+  expect(asked).toEqual(['1 retry.1s', '2 letters', '3 own', '1 retry.2s', '3 other'])
+})
+
+test('what can pass is tried again until it is acknowledged: a record is never given up', async () => {
+  vi.useFakeTimers()
+  const { writers, asked } = writersThatAnswer([
+    unavailable,
+    unavailable,
+    { kind: 'refused', code: 'NOT_AUTHORIZED', message: '' },
+  ])
+  const written = writers.write([recordTo('letters')], never)
+  await vi.runAllTimersAsync()
+  expect(await written).toEqual({ kind: 'written', form: 0 })
+  expect(asked).toHaveLength(4)
+  vi.useRealTimers()
+})
+
+test('only what is too large goes on to the next form', async () => {
+  const { writers } = writersThatAnswer([tooLarge, tooLarge, acknowledged])
+  const forms = [recordTo('letters'), recordTo('letters'), recordTo('letters')]
+  expect(await writers.write(forms, never)).toEqual({ kind: 'written', form: 2 })
+})
+
+test('no form fits', async () => {
+  const { writers } = writersThatAnswer([tooLarge, tooLarge])
+  expect(await writers.write([recordTo('letters'), recordTo('letters')], never)).toEqual({ kind: 'too-large' })
+})
+
+test('a lost partition’s record is not tried again', async () => {
+  vi.useFakeTimers()
+  const { writers, asked } = writersThatAnswer([unavailable, unavailable, unavailable])
+  let lost = false
+  const written = writers.write([recordTo('letters')], () => lost)
+  lost = true
+  await vi.runAllTimersAsync()
+  expect(await written).toEqual({ kind: 'abandoned' })
+  expect(asked).toHaveLength(1)
+  vi.useRealTimers()
+})
