@@ -71,7 +71,7 @@ describe.skipIf(!hasJdk)('while the broker restarts', () => {
   }, 90_000)
 
   test('a producer that finds no broker at all says so within 30 s', async () => {
-    const kafka = await connectPort({ brokers: ['127.0.0.1:1'] })
+    const kafka = connectPort({ brokers: ['127.0.0.1:1'] })
     const startedAt = Date.now()
     const results = await Promise.all(
       [0, 1].map((partition) => kafka.producer().produce({ topic: 't', partition, key: null, value, headers: {} })),

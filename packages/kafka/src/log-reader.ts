@@ -196,8 +196,8 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
     caughtUp,
     async stop() {
       stopping.abort()
+      await connection.close() // Ends the long polls.
       await running
-      await connection.close()
     },
   }
 }
