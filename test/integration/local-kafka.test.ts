@@ -106,6 +106,21 @@ describe.skipIf(!hasJdk)('a local broker', () => {
     expect(await readBrokerFile(dataDir)).toBeNull()
   })
 
+  test('of a test is killed with its parent', async () => {
+    const dataDir = await newDataDir()
+    const { child, started } = await startInProcess(dataDir, 'test', 'ends-with-parent')
+    // A connection that the broker's end closes, since a process that is not our child sends no event.
+    const socket = connect(Number(started.brokers.split(':')[1]), '127.0.0.1')
+    await once(socket, 'connect')
+    const closed = once(
+      socket.on('error', () => undefined),
+      'close',
+    )
+    child.kill('SIGKILL')
+    await closed
+    expect(await readBrokerFile(dataDir)).toBeNull()
+  })
+
   test('that was left over and does not answer is ended, and another one started', async () => {
     const dataDir = await newDataDir()
     // What a broker without a parent looks like before it listens.
@@ -188,7 +203,7 @@ test('a Java that is too old is named with its version', async () => {
 
 /** A broker that ends with the test. */
 async function start(options: Partial<LocalKafkaOptions> & { dataDir: string }): Promise<LocalKafka> {
-  const kafka = await startLocalKafka({ ...small, ...options })
+  const kafka = await startLocalKafka({ ...small, endsWithParent: true, ...options })
   onTestFinished(() => kafka.stop())
   return kafka
 }
@@ -201,9 +216,11 @@ interface Started {
 }
 
 /** A process of its own that starts the broker, reports it, and waits to be killed. */
-async function startInProcess(dataDir: string, runId: string): Promise<{ child: ChildProcess; started: Started }> {
+async function startInProcess(
+  ...args: [dataDir: string, runId: string] | [dataDir: string, runId: string, 'ends-with-parent']
+): Promise<{ child: ChildProcess; started: Started }> {
   const script = fileURLToPath(new URL('../support/start-local-kafka.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, dataDir, runId], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface({ input: child.stdout })) {
     return { child, started: JSON.parse(line) as Started }

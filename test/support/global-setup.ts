@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   await removeAbandoned()
   const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
+  // Vitest runs no teardown when a signal ends it; the broker ends with us then.
+  const removeDataDir = () => rmSync(dataDir, { recursive: true, force: true })
+  process.once('exit', removeDataDir)
   const kafka = await start(way.kind, dataDir).catch(async (error: unknown) => {
     await rm(dataDir, { recursive: true, force: true })
     throw error
@@ -44,6 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     isStopping = true
     await kafka.stop()
     await rm(dataDir, { recursive: true, force: true })
+    process.removeListener('exit', removeDataDir)
   }
 }
 
@@ -55,7 +60,7 @@ function start(kind: 'jdk' | 'container', dataDir: string): Promise<LocalKafka |
     onProgress: (message: string) => console.log(`kafka tests: ${message}`),
   }
   return kind === 'jdk'
-    ? startLocalKafka({ ...common, jvmFlags: fastStartJvmFlags })
+    ? startLocalKafka({ ...common, jvmFlags: fastStartJvmFlags, endsWithParent: true })
     : startContainerKafka({ ...common, keepData: false })
 }
 

@@ -11,6 +11,7 @@ import { kafkaJars } from './kafka-jars.ts'
 import { dataDirArgument, type LeftOverBroker } from './left-over-broker.ts'
 import { LocalKafkaError, fileError, interrupted } from './local-kafka-error.ts'
 import type { BrokerExit, LocalKafkaOptions } from './local-kafka-options.ts'
+import { endWithParent } from './parent-guard.ts'
 import { anyFreePort, choosePort } from './ports.ts'
 import { endProcess } from './processes.ts'
 
@@ -71,6 +72,7 @@ export async function launchBroker(
   const exited = new Promise<BrokerExit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
+  if (options.endsWithParent === true) endWithParent(child)
   const broker = { pid: child.pid ?? 0, port, clusterId, exited, adopted: false, logStart }
   try {
     await waitUntilItAnswers(broker, logFile, options.signal)

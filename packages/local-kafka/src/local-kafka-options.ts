@@ -17,6 +17,11 @@ export interface LocalKafkaOptions {
   readonly allowedNetworks?: readonly string[]
   /** Names this run in `broker.json`; the next run finds it as `formerRunId`. Default: random. */
   readonly runId?: string
+  /**
+   * Default false: the broker outlives a killed parent, and the next start uses it. True for tests: it is killed
+   * together with this process. An adopted broker stays as it was started.
+   */
+  readonly endsWithParent?: boolean
   /** `JAVA_HOME`, `PATH` and `XDG_CACHE_HOME` are read. Default: that of the process. */
   readonly env?: NodeJS.ProcessEnv
   /** Cuts a start off: whatever was started is ended, and the promise rejects with code `Aborted`. */
