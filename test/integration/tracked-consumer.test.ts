@@ -1,0 +1,195 @@
+import { createTrackedConsumer } from '@barnabas/delivery'
+import type { TrackedConsumer, TrackedPartition } from '@barnabas/delivery'
+import { connectKafka } from '@barnabas/kafka'
+import type { CommitPosition, KafkaClient } from '@barnabas/kafka'
+import type { KafkaRecord, OpenRecord } from '@barnabas/core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTopic, plainKafka, produce, randomName, testBrokers } from '../support/kafka.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const metadata = 'barnabas/1 generation=7'
+const open: { close(): Promise<void> }[] = []
+let plain: ReturnType<typeof plainKafka>
+
+beforeAll(() => void (plain = plainKafka()))
+afterAll(async () => void (await Promise.all(open.map((each) => each.close()))))
+
+interface Taken {
+  readonly partition: TrackedPartition
+  readonly record: KafkaRecord
+  readonly open: OpenRecord
+}
+
+/** A consumer that takes whatever comes and finishes it when the test says so. */
+async function follow(topic: string, groupId: string, startOffset: (low: number) => number | null = (low) => low) {
+  const kafka: KafkaClient = connectKafka({
+    brokers: testBrokers(),
+    clientId: randomName('test'),
+    sessionTimeoutMs: 6_000,
+    logger: silent,
+  })
+  open.push(kafka)
+  const taken: Taken[] = []
+  const commits: CommitPosition[] = []
+  const waiters = new Set<() => void>()
+  const told = () => waiters.forEach((check) => check())
+  const without: number[] = []
+  const consumer: TrackedConsumer = createTrackedConsumer({
+    kafka,
+    groupId,
+    topics: [topic],
+    commitMetadata: metadata,
+    startOffset: (_at, committed, low) => committed?.offset ?? startOffset(low),
+    onNoPlace({ partition }) {
+      without.push(partition)
+      told()
+    },
+    onRecords(partition, records) {
+      for (const record of records) taken.push({ partition, record, open: partition.take(record.offset) })
+      told()
+    },
+    onPlaced: told,
+    onFailed(failure) {
+      throw new Error(failure.message)
+    },
+    onCommitted(positions) {
+      commits.push(...positions)
+      told()
+    },
+    logger: silent,
+  })
+  function until(isEnough: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      function check() {
+        if (!isEnough()) return
+        waiters.delete(check)
+        resolve()
+      }
+      waiters.add(check)
+      check()
+    })
+  }
+  await consumer.start()
+  return { consumer, taken, commits, without, until, kafka }
+}
+
+async function topicWith(values: readonly number[], partitions = 1) {
+  const topic = randomName('tracked')
+  await createTopic(plain, topic, partitions)
+  if (values.length > 0) await send(topic, values)
+  return { topic, groupId: randomName('group') }
+}
+
+const send = (topic: string, values: readonly number[], partition = 0) =>
+  produce(
+    plain,
+    topic,
+    values.map((value) => ({ partition, key: null, value: String(value) })),
+  )
+
+test('what completes out of order is committed up to the first that is open, and no further', async () => {
+  const { topic, groupId } = await topicWith([0, 1, 2, 3])
+  const { consumer, taken, commits, until } = await follow(topic, groupId)
+  await until(() => taken.length === 4)
+  const finish = (offset: number) => {
+    const one = taken.find(({ record }) => record.offset === offset)
+    one?.partition.finish(one.open, true)
+  }
+  finish(1)
+  finish(3)
+  finish(0)
+  await until(() => commits.at(-1)?.offset === 2)
+  finish(2)
+  await until(() => commits.at(-1)?.offset === 4)
+  await consumer.stop()
+})
+
+test('a place is committed, with its metadata, before the first record is handed over', async () => {
+  const { topic, groupId } = await topicWith([0, 1, 2])
+  const { consumer, taken, until, kafka } = await follow(topic, groupId, () => 2)
+  await until(() => taken.length === 1)
+  expect(taken[0]?.record.offset).toBe(2)
+  expect(await kafka.admin.committed(groupId, [topic])).toEqual([{ topic, partition: 0, offset: 2, metadata }])
+  await consumer.stop()
+})
+
+test('without a place nothing is handed over and nothing is committed', async () => {
+  const { topic, groupId } = await topicWith([0])
+  const { consumer, taken, without, until, kafka } = await follow(topic, groupId, () => null)
+  await until(() => without.length > 0)
+  expect(taken).toEqual([])
+  expect(await kafka.admin.committed(groupId, [topic])).toEqual([])
+  await consumer.stop()
+})
+
+test('what was taken and not finished comes again after a restart; what was finished does not', async () => {
+  const { topic, groupId } = await topicWith([0, 1, 2])
+  const first = await follow(topic, groupId)
+  await first.until(() => first.taken.length === 3)
+  first.taken[0]?.partition.finish(first.taken[0].open, false)
+  await first.consumer.stop()
+  const second = await follow(topic, groupId)
+  await second.until(() => second.taken.length === 2)
+  expect(second.taken.map(({ record }) => record.offset)).toEqual([1, 2])
+  await second.consumer.stop()
+})
+
+test('a member that joins gets a part; what the other had open there is lost to it and comes again', async () => {
+  const { topic, groupId } = await topicWith([], 2)
+  await Promise.all([send(topic, [0, 1], 0), send(topic, [0, 1], 1)])
+  const first = await follow(topic, groupId)
+  await first.until(() => first.taken.length === 4)
+  const second = await follow(topic, groupId)
+  await second.until(() => second.taken.length === 2)
+  const moved = second.taken[0]?.record.partition
+  const lost = first.taken.filter(({ record }) => record.partition === moved)
+  const kept = first.taken.filter(({ record }) => record.partition !== moved)
+  expect([lost.map(({ partition }) => partition.lost), kept.map(({ partition }) => partition.lost)]).toEqual([
+    [true, true],
+    [false, false],
+  ])
+  // What the first still finishes there is not committed; what it kept is not read again.
+  for (const { partition, open: record } of lost) partition.finish(record, true)
+  for (const { partition, open: record } of kept) partition.finish(record, true)
+  await first.until(() => first.commits.some(({ partition, offset }) => partition !== moved && offset === 2))
+  const committed = await first.kafka.admin.committed(groupId, [topic])
+  expect(committed.find(({ partition }) => partition === moved)?.offset).toBe(0)
+  expect(first.taken).toHaveLength(4)
+  await Promise.all([first.consumer.stop(), second.consumer.stop()])
+})
+
+test('a partition that is paused and sought back hands the same record over again when it is resumed', async () => {
+  const { topic, groupId } = await topicWith([0, 1, 2])
+  const kafka = connectKafka({ brokers: testBrokers(), clientId: randomName('test'), logger: silent })
+  open.push(kafka)
+  const seen: number[] = []
+  const enough = Promise.withResolvers<void>()
+  const consumer = createTrackedConsumer({
+    kafka,
+    groupId,
+    topics: [topic],
+    commitMetadata: metadata,
+    startOffset: (_at, _committed, low) => low,
+    onNoPlace: () => {},
+    onRecords(partition, records) {
+      for (const record of records) {
+        seen.push(record.offset)
+        if (record.offset === 1 && seen.filter((offset) => offset === 1).length === 1) {
+          partition.pause()
+          partition.seek(1)
+          setImmediate(() => partition.resume())
+          return
+        }
+        partition.finish(partition.take(record.offset), false)
+        if (record.offset === 2) enough.resolve()
+      }
+    },
+    onPlaced: () => {},
+    onFailed: (failure) => enough.reject(new Error(failure.message)),
+    logger: silent,
+  })
+  await consumer.start()
+  await enough.promise
+  expect(seen).toEqual([0, 1, 1, 2])
+  await consumer.stop()
+})
