@@ -398,6 +398,15 @@ test.each(['1m', '60s', '24h', '1d', '1440m'])('A9: a time to live of %s is with
   expect(messages({ ...least, retry: { timeToLive } })).toEqual([])
 })
 
+test.each([200, 201, 202, 203, 204])('A18: %d is a success, which no policy exempts', (status) => {
+  expect(messages({ ...least, retry: { neverOn: [status] } })).toEqual([expect.stringContaining('is a success')])
+})
+
+test('any failure may be exempt from retries', () => {
+  const { retry } = read({ ...least, retry: { neverOn: [100, 199, 205, 302, 404, 599] } }).subscription
+  expect([...retry.neverOn]).toEqual([100, 199, 205, 302, 404, 599])
+})
+
 test('a list with repeat goes on until its limit', () => {
   const { retry } = read({ ...least, retry: { schedule: ['1s', '5s', 'repeat'], maxAttempts: 10 } }).subscription
   expect(retry).toMatchObject({ repeatLast: true, maxAttempts: 10, timeToLiveMs: null })

@@ -98,7 +98,7 @@ function parseFields(
   }
   if (unknownFields === 'refuse' || unknown.length === 0)
     return { kind: 'invalid', problems: [...problems, ...unknown] }
-  if (problems.length > 0) return { kind: 'invalid', problems }
+  // Whatever else is wrong is found again.
   const known = parseFields(without(fields, unknown), 'refuse')
   return known.kind === 'invalid'
     ? known

@@ -2,13 +2,11 @@
 export type StartOffsets = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /**
- * Where the subscription starts on this partition, undefined for its beginning. Topics may carry any legal name,
- * `constructor` too, so only what was really stored is looked at.
+ * Where the subscription starts on this partition, undefined for its beginning. A topic may be named `constructor`;
+ * what is inherited under such a name has no numbers in it.
  */
 export function startOffsetOf(startOffsets: StartOffsets, topic: string, partition: number): number | undefined {
-  const ofTopic = Object.hasOwn(startOffsets, topic) ? startOffsets[topic] : undefined
-  const key = String(partition)
-  return ofTopic !== undefined && Object.hasOwn(ofTopic, key) ? ofTopic[key] : undefined
+  return startOffsets[topic]?.[String(partition)]
 }
 
 /** The stored start offsets as they came from JSON, or null when they are damaged. */
