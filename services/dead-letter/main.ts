@@ -1,6 +1,6 @@
 import { runHosted } from '@barnabas/host'
 import { openDeadLetter } from './open.ts'
 
-await runHosted('dead-letter', (host, service) =>
-  openDeadLetter(host, service, (subscription, reason) => host.metrics.deadLettered(subscription, reason)),
+await runHosted('dead-letter', (host) =>
+  openDeadLetter(host, (subscription, reason) => host.metrics.deadLettered(subscription, reason)),
 )

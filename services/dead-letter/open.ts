@@ -1,13 +1,11 @@
-import type { Host } from '@barnabas/host'
-import type { ServiceProcess } from '@barnabas/runtime'
+import type { Host, HostedService } from '@barnabas/host'
 import { createDeadLetterService } from './service.ts'
 
 /** Opens the dead-letter service in this process. `onDeadLetter` counts; in a process that also delivers they are counted there. */
 export async function openDeadLetter(
   host: Host,
-  service: ServiceProcess,
   onDeadLetter: (subscriptionId: string, reason: string) => void,
-): Promise<void> {
+): Promise<HostedService> {
   const { kafka, names, registry, logger } = host
   const deadLetter = createDeadLetterService({
     kafka,
@@ -22,7 +20,7 @@ export async function openDeadLetter(
     isToldElsewhere: (id) => host.toldElsewhere.has(id),
     logger,
   })
-  service.closers.add('dead-letter', () => deadLetter.close())
   host.onChange(() => deadLetter.changed())
   await deadLetter.start()
+  return deadLetter
 }

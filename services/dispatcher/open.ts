@@ -1,9 +1,8 @@
-import type { Host } from '@barnabas/host'
-import type { ServiceProcess } from '@barnabas/runtime'
+import type { Host, HostedService } from '@barnabas/host'
 import { createDispatcher } from './service.ts'
 
 /** Opens the dispatcher in this process: it takes up every subscription and follows their changes. */
-export async function openDispatcher(host: Host, service: ServiceProcess): Promise<void> {
+export async function openDispatcher(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger, metrics } = host
   const dispatcher = createDispatcher({
     kafka,
@@ -15,7 +14,7 @@ export async function openDispatcher(host: Host, service: ServiceProcess): Promi
     drainTimeoutMs: config.drainTimeoutMs,
     logger,
   })
-  service.closers.add('dispatcher', () => dispatcher.close(), { limitMs: config.drainTimeoutMs + 2_000 })
   host.onChange((id) => dispatcher.changed(id))
   await dispatcher.start()
+  return dispatcher
 }

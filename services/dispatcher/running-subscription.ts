@@ -11,6 +11,7 @@ export interface RunningSubscription {
   replace(subscription: Subscription): void
   /** Stops taking records, waits up to `drainTimeoutMs` for what is in flight, cuts off the rest, commits, leaves. */
   stop(drainTimeoutMs: number): Promise<void>
+  readonly lastHeartbeatAt: number
 }
 
 export interface RunningSubscriptionOptions {
@@ -138,6 +139,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       await window.idle()
       clearTimeout(cut)
       await consumer.stop()
+    },
+    get lastHeartbeatAt() {
+      return consumer.lastHeartbeatAt
     },
   }
 }

@@ -45,9 +45,11 @@ export interface Dispatcher {
   start(): Promise<void>
   /** Drains: see `BARNABAS_DRAIN_TIMEOUT`. */
   close(): Promise<void>
+  /** The oldest of its consumers' last heartbeats. */
+  readonly lastHeartbeatAt: number
 }
 
-const lookForTopicsMs = 1_000
+const lookForTopicsMs = 2_000
 const restartAfterMs = 5_000
 
 /** Source topics → first attempt: one consumer group per subscription, each taken up and let go while running. */
@@ -190,6 +192,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       closed = true
       clearTimeout(topicsTimer)
       await Promise.all([...runners.values()].map((runner) => runner.close(options.drainTimeoutMs)))
+    },
+    get lastHeartbeatAt() {
+      return Math.min(...[...runners.values()].map((runner) => runner.lastHeartbeatAt))
     },
   }
 }

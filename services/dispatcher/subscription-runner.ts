@@ -27,6 +27,8 @@ export interface SubscriptionRunner {
   settled(): Promise<void>
   /** Ends it for good. */
   close(drainTimeoutMs: number): Promise<void>
+  /** Of its consumer; `Infinity` while it has none. */
+  readonly lastHeartbeatAt: number
 }
 
 export interface SubscriptionRunnerOptions {
@@ -100,6 +102,9 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       await working
       await running?.handle.stop(drainTimeoutMs)
       running = null
+    },
+    get lastHeartbeatAt() {
+      return running?.handle.lastHeartbeatAt ?? Infinity
     },
   }
 }

@@ -1,9 +1,8 @@
-import type { Host } from '@barnabas/host'
-import type { ServiceProcess } from '@barnabas/runtime'
+import type { Host, HostedService } from '@barnabas/host'
 import { createRetrier } from './service.ts'
 
 /** Opens the retrier in this process: it shares the tiers with the other retriers and reads its part of them. */
-export async function openRetrier(host: Host, service: ServiceProcess): Promise<void> {
+export async function openRetrier(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger } = host
   const retrier = createRetrier({
     kafka,
@@ -12,14 +11,11 @@ export async function openRetrier(host: Host, service: ServiceProcess): Promise<
     timeScale: config.timeScale,
     subscriptions: registry,
     statuses,
-    onFailed(failure) {
-      logger.fatal({ code: failure.code }, `the retrier cannot go on: ${failure.message}`)
-      service.stop('the retrier has failed', 1)
-    },
+    onFailed: (failure) => host.fail(`the retrier cannot go on: ${failure.message}`),
     drainTimeoutMs: config.drainTimeoutMs,
     now: Date.now,
     logger,
   })
-  service.closers.add('retrier', () => retrier.close(), { limitMs: config.drainTimeoutMs + 2_000 })
   await retrier.start()
+  return retrier
 }

@@ -114,7 +114,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
 
   function recipient(id: string, generation: number): Recipient | Promise<Recipient> {
     const entry = subscriptions.get(id)
-    if (entry !== undefined && generationOf(entry) === generation) return recipientOf(id, entry)
+    if (entry !== undefined && isOfLife(entry, generation)) return recipientOf(id, entry)
     return askAgain(id, generation)
   }
 
@@ -122,7 +122,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
   async function askAgain(id: string, generation: number): Promise<Recipient> {
     await subscriptions.caughtUp()
     const entry = subscriptions.get(id)
-    if (entry === undefined || generationOf(entry) !== generation) return { kind: 'gone' }
+    if (entry === undefined || !isOfLife(entry, generation)) return { kind: 'gone' }
     return recipientOf(id, entry)
   }
 
@@ -173,6 +173,8 @@ export function createRetrier(options: RetrierOptions): Retrier {
   }
 }
 
-function generationOf(entry: SubscriptionEntry): number {
-  return entry.kind === 'valid' ? entry.subscription.generation : entry.generation
+/** A record that somebody wrote by hand names no life (0): whose events wait for it is not known, so none are given up. */
+function isOfLife(entry: SubscriptionEntry, generation: number): boolean {
+  if (entry.kind === 'valid') return entry.subscription.generation === generation
+  return entry.generation === generation || entry.generation === 0
 }

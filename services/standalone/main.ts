@@ -27,9 +27,8 @@ await runService('start', async (service) => {
     const members = await host.kafka.admin.removeMembers(broker.formerClientId, `${config.prefix}.`)
     if (members > 0) logger.info({ members }, 'took over from a former run that was killed')
   }
-  await openDeadLetter(host, service, () => {})
-  await openRetrier(host, service)
-  await openDispatcher(host, service)
+  const services = [await openDeadLetter(host, () => {}), await openRetrier(host), await openDispatcher(host)]
+  host.hold(services)
   host.health.set('start', { ready: true, live: true, detail: 'started' })
   logger.info(`Barnabas is ready on ${broker.brokers.join(', ')}`)
   if (config.demo) await playDemo(host, service)

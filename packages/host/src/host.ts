@@ -10,6 +10,18 @@ import type { StatusStore, SubscriptionRegistry } from '@barnabas/registry'
 import { createHealth, createMetrics, describeConfig, startHealthServer, StartupError } from '@barnabas/runtime'
 import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
 import { addressGuard, createWebhookSender } from '@barnabas/webhook'
+import { watchHeartbeats } from './watch-heartbeats.ts'
+
+/** What a service may take beyond the drain time-out: verdicts of what was cut off, the last commit, leaving the group. */
+const drainMarginMs = 2_000
+
+/** A service while it runs in this process. */
+export interface HostedService {
+  /** Drains and leaves, within the drain time-out and a little more. */
+  close(): Promise<void>
+  /** ms since the epoch of the oldest of its consumers' last heartbeats; absent for one without consumers to watch. */
+  readonly lastHeartbeatAt?: number
+}
 
 /** What every service of Barnabas stands on, opened in this order and closed in the reverse one. */
 export interface Host {
@@ -30,6 +42,10 @@ export interface Host {
   deliverer(): Deliverer
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
+  /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
+  hold(services: readonly HostedService[]): void
+  /** Ends the process with status 1: something that it cannot do without is gone. */
+  fail(reason: string): void
   /** Called for each delivery whose verdict was carried out. */
   onDelivery(listener: (report: DeliveryReport) => void): void
 }
@@ -135,6 +151,16 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
     toldElsewhere,
+    hold(services) {
+      const close = async () => void (await Promise.all(services.map((each) => each.close())))
+      service.closers.add('services', close, { limitMs: config.drainTimeoutMs + drainMarginMs })
+      const stopWatching = watchHeartbeats(services, { kafka, health, sessionTimeoutMs: config.sessionTimeoutMs })
+      service.closers.add('watch', stopWatching)
+    },
+    fail(reason) {
+      logger.fatal(reason)
+      service.stop(reason, 1)
+    },
     onDelivery: (listener) => void deliveryListeners.push(listener),
   }
 }

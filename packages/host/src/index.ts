@@ -1,3 +1,3 @@
 export { openHost } from './host.ts'
-export type { Host, HostOptions } from './host.ts'
+export type { Host, HostedService, HostOptions } from './host.ts'
 export { runHosted } from './run-hosted.ts'

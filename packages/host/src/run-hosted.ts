@@ -1,10 +1,9 @@
 import { createLogger, readEnvironment, runService, StartupError, usableConfig } from '@barnabas/runtime'
-import type { ServiceProcess } from '@barnabas/runtime'
 import { openHost } from './host.ts'
-import type { Host } from './host.ts'
+import type { Host, HostedService } from './host.ts'
 
 /** Runs one service as a process of its own: environment → host → the service, until a signal ends it. */
-export function runHosted(name: string, main: (host: Host, service: ServiceProcess) => Promise<void>): Promise<never> {
+export function runHosted(name: string, open: (host: Host) => Promise<HostedService>): Promise<never> {
   return runService(name, async (service) => {
     const { config, warnings } = usableConfig(readEnvironment(process.env, { kind: 'service' }))
     const logger = createLogger({ service: name, level: config.logLevel })
@@ -17,7 +16,7 @@ export function runHosted(name: string, main: (host: Host, service: ServiceProce
       )
     }
     const host = await openHost(service, { config, logger, brokers, allowedNetworks: config.allowedNetworks })
-    await main(host, service)
+    host.hold([await open(host)])
     host.health.set('start', { ready: true, live: true, detail: 'started' })
     logger.info(`${name} is ready`)
   })
