@@ -51,7 +51,7 @@ export async function applyAll(
 
   const createdTopics = await ensureSourceTopics(cluster, topics)
   await ensureOwnTopics(cluster)
-  const store = await openStore(cluster)
+  const store = before.isThere ? before : await openStore(cluster)
   const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
   await readBack(applied, store)
   return { applied, createdTopics, store }

@@ -30,6 +30,7 @@ export interface Surroundings {
 }
 
 const answersWithinMs = 10_000
+const closedWithinMs = 200
 const repositoryRoot = resolve(import.meta.dirname, '../..')
 
 /** Reads the environment and looks for the broker of `start`. Throws a `Refusal` with every bad variable. */
@@ -59,9 +60,11 @@ export async function withCluster<Result>(
     await firstAnswer(kafka, brokers.join(','))
     const isLocal = local !== null && local.brokers === brokers.join(',')
     return await work({ kafka, config, names: names(config.prefix), brokers: brokers.join(','), isLocal })
+  } catch (error) {
+    throw isKafkaError(error) ? new Refusal(`Kafka at ${brokers.join(',')} refuses or fails: ${error.message}`) : error
   } finally {
-    // Whoever is not there any more needs no good-bye.
-    await withinMs(kafka.close(), 2_000).catch(() => undefined)
+    // Everything that was written is acknowledged; nobody waits for a good-bye.
+    await withinMs(kafka.close(), closedWithinMs).catch(() => undefined)
   }
 }
 
@@ -91,6 +94,11 @@ async function firstAnswer(kafka: KafkaClient, brokers: string): Promise<void> {
     const reason = error instanceof Error && error.message !== '' ? ` (${error.message})` : ''
     throw new Refusal(`Kafka at ${brokers} does not answer${reason}; is it running, and is KAFKA_BROKERS right?`)
   }
+}
+
+/** Not authorized, gone in the middle, too old …: no defect of ours, and said in the broker's words. */
+function isKafkaError(error: unknown): error is Error {
+  return error instanceof Error && error.name.startsWith('KafkaJS')
 }
 
 async function withinMs<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {

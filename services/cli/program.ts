@@ -1,5 +1,9 @@
 import { Command } from 'commander'
 import { addApply } from './commands/apply.ts'
+import { addDeadLetters } from './commands/dead-letters.ts'
+import { addDelete } from './commands/delete.ts'
+import { addDescribe } from './commands/describe.ts'
+import { addGet } from './commands/get.ts'
 import { addLaterCommands } from './commands/later.ts'
 import { addSend } from './commands/send.ts'
 import type { Terminal } from './terminal.ts'
@@ -23,7 +27,11 @@ export function createProgram(terminal: Terminal): Command {
         '\nExit status: 0 done, 1 refused or failed, 2 the command was wrong.',
     )
   addApply(program, terminal)
+  addGet(program, terminal)
+  addDescribe(program, terminal)
+  addDelete(program, terminal)
   addSend(program, terminal)
+  addDeadLetters(program, terminal)
   addLaterCommands(program)
   return program
 }

@@ -6,6 +6,7 @@ import type { AddressCheck } from '@barnabas/webhook'
 import { fileProblem } from './file-problem.ts'
 import type { Terminal } from './terminal.ts'
 import { readDocuments } from './yaml-documents.ts'
+import type { Position, TextProblem } from './yaml-documents.ts'
 
 export interface ReadOptions extends ParseOptions {
   /** What can be said of a sink without asking anybody. */
@@ -50,26 +51,30 @@ export function readSubscriptions(texts: readonly SourceText[], options: ReadOpt
   const firstPlaces = new Map<string, string>()
   for (const { name, text } of texts) {
     const read = readDocuments(text)
-    problems.push(...read.problems.map(({ line, column, message }) => `${name}:${line}:${column}: ${message}`))
-    if (read.documents.length === 0 && read.problems.length === 0) problems.push(`${name}: holds no subscription`)
+    const ofText: TextProblem[] = [...read.problems]
+    if (read.documents.length === 0 && ofText.length === 0) problems.push(`${name}: holds no subscription`)
     for (const document of read.documents) {
-      const place = (path: readonly (string | number)[]) => {
-        const { line, column } = document.positionOf(path)
-        return `${name}:${line}:${column}`
-      }
+      const report = (path: readonly (string | number)[], message: string) =>
+        ofText.push({ ...document.positionOf(path), message })
       const parsed = parseSubscription(document.value, options)
       if (parsed.kind === 'invalid') {
-        problems.push(...parsed.problems.map(({ path, message }) => `${place(path)}: ${message}`))
+        for (const { path, message } of parsed.problems) report(path, message)
         continue
       }
       const { id, sink } = parsed.subscription
       const first = firstPlaces.get(id)
-      if (first !== undefined) problems.push(`${place(['id'])}: id: "${id}" stands twice, first at ${first}`)
-      firstPlaces.set(id, first ?? place(['id']))
+      if (first !== undefined) report(['id'], `id: "${id}" stands twice, first at ${first}`)
+      firstPlaces.set(id, first ?? placeOf(name, document.positionOf(['id'])))
       const check = options.checkSink(sink)
-      if (check.kind === 'forbidden') problems.push(`${place(['sink'])}: sink: ${check.message}`)
+      if (check.kind === 'forbidden') report(['sink'], `sink: ${check.message}`)
       subscriptions.push(parsed)
     }
+    const inOrder = ofText.toSorted((one, other) => one.line - other.line || one.column - other.column)
+    problems.push(...inOrder.map((problem) => `${placeOf(name, problem)}: ${problem.message}`))
   }
   return { subscriptions, problems }
+}
+
+function placeOf(name: string, { line, column }: Position): string {
+  return `${name}:${line}:${column}`
 }

@@ -2,10 +2,9 @@ import { InvalidArgumentError, Option } from 'commander'
 import { notAvailable } from '../refusal.ts'
 
 /** `-o`: formats of later versions are refused by name. */
-export function outputOption<const Format extends string>(formats: readonly Format[], later: readonly string[] = []) {
-  return new Option('-o, --output <format>', `one of ${formats.join(', ')}`).argParser((value): Format => {
-    const format = formats.find((each) => each === value)
-    if (format !== undefined) return format
+export function outputOption(formats: readonly string[], later: readonly string[] = []): Option {
+  return new Option('-o, --output <format>', `one of ${formats.join(', ')}`).argParser((value) => {
+    if (formats.includes(value)) return value
     if (later.includes(value)) throw notAvailable(`-o ${value}`)
     throw new InvalidArgumentError(`One of ${formats.join(', ')}.`)
   })

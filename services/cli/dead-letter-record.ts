@@ -1,0 +1,81 @@
+import { binaryData, decodeEvent } from '@barnabas/core'
+import type { CloudEvent, DeliveryHeader, HeaderValue, KafkaRecord, RecordHeaders } from '@barnabas/core'
+
+/** A dead letter as it can be read from its record; null for what its headers do not say. */
+export interface DeadLetterRecord {
+  readonly record: KafkaRecord
+  readonly subscription: string | null
+  readonly generation: number | null
+  readonly reason: string
+  /** RFC 3339. */
+  readonly time: string
+  readonly attempts: number | null
+  readonly publishTime: string | null
+  readonly firstAttemptTime: string | null
+  readonly lastAttemptTime: string | null
+  readonly lastOutcome: string | null
+  readonly lastStatus: number | null
+  readonly lastError: string | null
+  readonly redrives: number | null
+  readonly source: { readonly topic: string | null; readonly partition: number | null; readonly offset: number | null }
+  readonly destination: string | null
+  readonly responseBody: string | null
+  readonly event: CloudEvent | null
+  /** Why there is no event, in one line. */
+  readonly malformed: string | null
+}
+
+/** Reads a record of a dead-letter topic; null when it is no dead letter of Barnabas. */
+export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
+  const text = (name: DeliveryHeader) => textOf(record.headers[name])
+  const number = (name: DeliveryHeader) => {
+    const value = text(name)
+    return value !== null && /^\d{1,16}$/.test(value) ? Number(value) : null
+  }
+  const reason = text('barnabas-dead-letter-reason')
+  if (reason === null) return null
+  const decoded = decodeEvent(record)
+  return {
+    record,
+    subscription: text('barnabas-subscription'),
+    generation: number('barnabas-subscription-generation'),
+    reason,
+    time: text('barnabas-dead-letter-time') ?? new Date(record.timestamp).toISOString(),
+    attempts: number('barnabas-attempts'),
+    publishTime: text('barnabas-publish-time'),
+    firstAttemptTime: text('barnabas-first-attempt-time'),
+    lastAttemptTime: text('barnabas-last-attempt-time'),
+    lastOutcome: text('barnabas-last-outcome'),
+    lastStatus: number('barnabas-last-status'),
+    lastError: text('barnabas-last-error'),
+    redrives: number('barnabas-redrives'),
+    source: {
+      topic: text('barnabas-source-topic'),
+      partition: number('barnabas-source-partition'),
+      offset: number('barnabas-source-offset'),
+    },
+    destination: text('barnabas-destination'),
+    responseBody: text('barnabas-response-body'),
+    event: decoded.kind === 'event' ? decoded.event : null,
+    malformed: decoded.kind === 'malformed' ? decoded.message : null,
+  }
+}
+
+/** The event's data; of what is no event the record's value. */
+export function dataOf({ event, record }: DeadLetterRecord): Buffer | null {
+  return event === null ? record.value : binaryData(event).body
+}
+
+/** Where it stands, as `dead-letters show` takes it. */
+export function positionText({
+  topic,
+  partition,
+  offset,
+}: Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>): string {
+  return `${topic}/${partition}/${offset}`
+}
+
+function textOf(value: RecordHeaders[string] | undefined): string | null {
+  const only = Array.isArray(value) ? (value as readonly HeaderValue[]).at(-1) : (value as HeaderValue | undefined)
+  return only === undefined || only === null ? null : only.toString('utf8')
+}

@@ -1,0 +1,125 @@
+import { destinationForDisplay, formatDuration } from '@barnabas/core'
+import type { StatusRecord, Subscription, WrittenSubscription } from '@barnabas/core'
+import type { PartitionProgress } from '../group-progress.ts'
+import { fields } from './fields.ts'
+import { delaysText, limitsText } from './retry.ts'
+import { grouped } from './sent.ts'
+import type { ShownSubscription } from './subscription.ts'
+import { statusWord, subscriptionJson } from './subscription.ts'
+import { table } from './table.ts'
+
+/** Everything known about one subscription. */
+export interface Description {
+  readonly shown: ShownSubscription
+  readonly group: string
+  readonly progress: readonly PartitionProgress[]
+  /** Records in the topic that its dead letters go to, those of others included; null when there is no such topic. */
+  readonly deadLetterRecords: number | null
+}
+
+export function descriptionText(description: Description): string {
+  const { shown, group, progress, deadLetterRecords } = description
+  const { id, stored, status } = shown
+  const life = stored.life
+  const head: (readonly [string, string])[] = [
+    ['id', id],
+    ['status', statusText(statusWord(stored, status), status)],
+    ['revision', life === null ? '' : `${life.revision}, created ${new Date(life.generation).toISOString()}`],
+  ]
+  const parts = [
+    stored.kind === 'valid'
+      ? fields([
+          ...head,
+          ...resolvedFields(stored.subscription, stored.written),
+          ['dead letters', deadLetterText(stored.subscription, deadLetterRecords)],
+          ['group', group],
+        ])
+      : fields([...head, ['problems', stored.problems.map(({ message }) => message).join('\n')], ['group', group]]),
+  ]
+  if (progress.length > 0) parts.push(progressTable(progress))
+  if (status !== null && status.history.length > 0) parts.push(historyTable(status))
+  return parts.join('\n\n')
+}
+
+export function descriptionJson({ shown, group, progress, deadLetterRecords }: Description): unknown {
+  const valid = shown.stored.kind === 'valid' ? shown.stored.subscription : null
+  return {
+    ...subscriptionJson(shown),
+    resolved: valid === null ? null : resolvedJson(valid),
+    group,
+    partitions: progress,
+    deadLetters: valid?.deadLetter ? { ...valid.deadLetter, records: deadLetterRecords } : null,
+  }
+}
+
+function resolvedFields(subscription: Subscription, written: WrittenSubscription): (readonly [string, string])[] {
+  const { topics, sink, types, filters, mode, timeoutMs, concurrency, retry } = subscription
+  const neverOn = [...retry.neverOn].toSorted((one, other) => one - other)
+  return [
+    ['topics', topics.join(', ')],
+    ['sink', destinationForDisplay(sink)],
+    ['from', written.from ?? 'latest'],
+    ['types', types.length === 0 ? 'all' : types.join(', ')],
+    ['filters', filters.length === 0 ? 'none' : filters.map((filter) => JSON.stringify(filter)).join('\n')],
+    ['mode', mode],
+    ['timeout', `${formatDuration(timeoutMs)} for one attempt`],
+    ['concurrency', `${concurrency} attempts in flight, per process`],
+    ['schedule', `${retry.schedule}: ${delaysText(retry)}`],
+    ['minimum waits', retry.minimumWaits ? 'by status, as Event Grid has them' : 'none'],
+    ['ends after', limitsText(retry)],
+    ['never retried', neverOn.length === 0 ? 'no status' : neverOn.join(', ')],
+  ]
+}
+
+function resolvedJson({ retry, ...subscription }: Subscription): unknown {
+  const { timeoutMs, concurrency, mode, types, filters } = subscription
+  const { maxAttempts, neverOn } = retry
+  const unlimited = maxAttempts === Number.MAX_SAFE_INTEGER
+  return {
+    timeoutMs,
+    concurrency,
+    mode,
+    types,
+    filters,
+    retry: {
+      schedule: retry.schedule,
+      delays: retry.delays,
+      repeatLast: retry.repeatLast,
+      maxAttempts: unlimited ? null : maxAttempts,
+      timeToLiveMs: retry.timeToLiveMs,
+      neverOn: [...neverOn].toSorted((one, other) => one - other),
+      minimumWaits: retry.minimumWaits,
+    },
+  }
+}
+
+function statusText(word: string, status: StatusRecord | null): string {
+  if (status === null) return `${word}: no dispatcher has answered yet`
+  return `${word} since ${status.since}${status.reason === '' ? '' : `: ${status.reason}`}`
+}
+
+function deadLetterText({ deadLetter }: Subscription, records: number | null): string {
+  if (deadLetter === null) return 'none: exhausted events are discarded and counted'
+  const bodies = deadLetter.responseBody ? '' : ', without response bodies'
+  if (records === null) return `to ${deadLetter.topic}${bodies}, which does not exist yet`
+  return `to ${deadLetter.topic}${bodies}, which holds ${grouped(records)}, those of other subscriptions included`
+}
+
+function progressTable(progress: readonly PartitionProgress[]): string {
+  return table(
+    ['PARTITION', 'COMMITTED', 'END', 'LAG'],
+    progress.map(({ topic, partition, committed, end, lag }) => [
+      `${topic}/${partition}`,
+      committed === null ? '' : String(committed),
+      String(end),
+      String(lag),
+    ]),
+  )
+}
+
+function historyTable({ history }: StatusRecord): string {
+  return table(
+    ['TIME', 'FROM', 'TO', 'REASON'],
+    history.map(({ time, from, to, reason }) => [time, from ?? '', to, reason]),
+  )
+}

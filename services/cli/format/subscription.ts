@@ -1,0 +1,70 @@
+import { destinationForDisplay } from '@barnabas/core'
+import type { StatusRecord, StoredSubscription, WrittenSubscription } from '@barnabas/core'
+import { stringify } from 'yaml'
+import { age } from './age.ts'
+import { table } from './table.ts'
+
+/** One subscription as the topics tell it. */
+export interface ShownSubscription {
+  readonly id: string
+  readonly stored: Exclude<StoredSubscription, { kind: 'absent' }>
+  readonly status: StatusRecord | null
+}
+
+export const subscriptionHeader = ['ID', 'STATUS', 'TOPICS', 'SINK', 'SCHEDULE', 'AGE', 'REVISION'] as const
+
+export function subscriptionTable(subscriptions: readonly ShownSubscription[], now: number): string {
+  return table(
+    subscriptionHeader,
+    subscriptions.map((each) => subscriptionRow(each, now)),
+  )
+}
+
+/** The sink without its secrets; of a subscription that does not validate what is known. */
+export function subscriptionRow({ id, stored, status }: ShownSubscription, now: number): readonly string[] {
+  const valid = stored.kind === 'valid' ? stored : null
+  return [
+    id,
+    statusWord(stored, status),
+    valid?.written.topics.join(',') ?? '',
+    valid === null ? '' : destinationForDisplay(valid.written.sink),
+    valid === null ? '' : scheduleText(valid.written),
+    stored.life === null ? '' : age(stored.life.generation, now),
+    stored.life === null ? '' : String(stored.life.revision),
+  ]
+}
+
+/** The present status, or that no dispatcher has seen this revision yet. */
+export function statusWord(stored: ShownSubscription['stored'], status: StatusRecord | null): string {
+  if (status !== null && isOfThisLife(stored, status)) {
+    return status.revision < (stored.life?.revision ?? 0)
+      ? `${status.status} (revision ${status.revision})`
+      : status.status
+  }
+  return stored.kind === 'invalid' ? 'Invalid' : 'Unknown'
+}
+
+function isOfThisLife({ life }: ShownSubscription['stored'], status: StatusRecord): boolean {
+  return life === null || status.generation === life.generation
+}
+
+export function scheduleText({ retry }: WrittenSubscription): string {
+  const { schedule = 'event-grid' } = retry ?? {}
+  return typeof schedule === 'string' ? schedule : `[${schedule.join(', ')}]`
+}
+
+/** The stored record, and its status beside it. What does not validate shows its problems instead of its fields. */
+export function subscriptionJson({ id, stored, status }: ShownSubscription): Readonly<Record<string, unknown>> {
+  if (stored.kind === 'valid') return { ...stored.written, ...stored.life, status }
+  return { id, ...stored.life, problems: stored.problems.map(({ message }) => message), status }
+}
+
+/** What a person wrote and which revision it is: `apply` takes it again. */
+export function subscriptionYaml({ id, stored }: ShownSubscription): string {
+  if (stored.kind === 'valid') {
+    const { written, life } = stored
+    return stringify({ ...written, revision: life.revision }, { lineWidth: 0 }).trimEnd()
+  }
+  const reasons = stored.problems.flatMap(({ message }) => message.split('\n').map((line) => `#   ${line}`))
+  return [`# ${JSON.stringify(id)} does not validate:`, ...reasons].join('\n')
+}
