@@ -112,10 +112,10 @@ describe.skipIf(!hasJdk)('a local broker', () => {
     // A connection that the broker's end closes, since a process that is not our child sends no event.
     const socket = connect(Number(started.brokers.split(':')[1]), '127.0.0.1')
     await once(socket, 'connect')
-    const closed = once(
-      socket.on('error', () => undefined),
-      'close',
-    )
+    // Not once(), which rejects on the reset that may come first.
+    const closed = new Promise((resolve) => {
+      socket.on('error', () => undefined).on('close', resolve)
+    })
     child.kill('SIGKILL')
     await closed
     expect(await readBrokerFile(dataDir)).toBeNull()
