@@ -19,7 +19,9 @@ export type Answer =
   | number
   | 'hang'
   | 'reset'
-  | { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> }
+  | { readonly status: number; readonly body?: string | Buffer; readonly headers?: Record<string, string> }
+  /** These bytes on the connection, whether HTTP or not, and its end. */
+  | { readonly raw: string }
 
 export interface Receiver {
   readonly url: string
@@ -88,6 +90,10 @@ function answer(given: Answer, incoming: IncomingMessage, response: ServerRespon
   if (given === 'hang') return
   if (given === 'reset') {
     incoming.socket.resetAndDestroy()
+    return
+  }
+  if (typeof given === 'object' && 'raw' in given) {
+    incoming.socket.end(given.raw)
     return
   }
   const { status, body = '', headers = {} } = typeof given === 'number' ? { status: given } : given

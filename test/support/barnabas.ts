@@ -1,0 +1,116 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTopic, plainKafka, randomName, testBrokers } from './kafka.ts'
+import { runProcess } from './processes.ts'
+import type { RunningProcess } from './processes.ts'
+
+/** A subscription as a person writes it. */
+export type Written = Record<string, unknown> & { readonly id: string }
+
+/** Everything of Barnabas in one process, under a prefix of its own. */
+export interface Barnabas {
+  readonly prefix: string
+  readonly process: RunningProcess
+  /** Where `/readyz`, `/livez` and `/metrics` are. */
+  readonly url: string
+  /** SIGTERM, and the end of the process. */
+  stop(): Promise<void>
+}
+
+const environment = (prefix: string) => ({
+  KAFKA_BROKERS: testBrokers().join(','),
+  BARNABAS_PREFIX: prefix,
+  BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+  BARNABAS_PARTITIONS: '2',
+  BARNABAS_TIER_PARTITIONS: '2',
+})
+
+/** Runs Barnabas and waits until it says that it is ready. */
+export async function startBarnabas(prefix: string, env: Record<string, string> = {}): Promise<Barnabas> {
+  const started = runProcess('services/standalone/main.ts', {
+    ...environment(prefix),
+    BARNABAS_DEMO: 'false',
+    BARNABAS_HTTP_PORT: '0',
+    BARNABAS_DRAIN_TIMEOUT: '1s',
+    ...env,
+  })
+  const listening = await started.line(/health and metrics at/)
+  const { url } = JSON.parse(listening) as { readonly url: string }
+  await started.line(/Barnabas is ready/)
+  return {
+    prefix,
+    process: started,
+    url,
+    async stop() {
+      await started.kill('SIGTERM')
+    },
+  }
+}
+
+/** `barnabas apply`: resolves when every one of the subscriptions is `Running`. */
+export async function apply(
+  prefix: string,
+  subscriptions: readonly Written[],
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'barnabas-apply-'))
+  try {
+    const file = join(folder, 'subscriptions.json')
+    await writeFile(file, JSON.stringify(subscriptions))
+    const command = ['apply', '-f', file, ...args]
+    const { exited, lines } = runProcess('services/cli/bin/barnabas', { ...environment(prefix), ...env }, command)
+    if ((await exited) !== 0) throw new Error(`barnabas ${command.join(' ')}:\n${lines.join('\n')}`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** A new source topic, removed by `removeEverything` of the same prefix. */
+export async function createSourceTopic(prefix: string, stem: string, partitions = 1): Promise<string> {
+  const topic = randomName(`${prefix}.source-${stem}`)
+  await createTopic(plainKafka(), topic, partitions)
+  return topic
+}
+
+/** Deletes all topics and groups whose names begin with the prefix; Barnabas itself must have ended. */
+export async function removeEverything(prefix: string): Promise<void> {
+  const admin = plainKafka().admin()
+  await admin.connect()
+  try {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${prefix}.`))
+    await admin.deleteTopics({ topics })
+    const { groups } = await admin.listGroups()
+    const own = groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(`${prefix}.`))
+    if (own.length > 0) await admin.deleteGroups(own)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+/** The samples of one metric whose labels include the given ones, added up. */
+export async function metric(url: string, name: string, labels: Record<string, string> = {}): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return text
+    .split('\n')
+    .filter((line) => new RegExp(`^${name}[{ ]`).test(line) && wanted.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
+/** How far a group has not committed yet, over all partitions of the topic; a partition without a commit is counted whole. */
+export async function lagOf(groupId: string, topic: string): Promise<number> {
+  const admin = plainKafka().admin()
+  await admin.connect()
+  try {
+    const ends = await admin.fetchTopicOffsets(topic)
+    const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] })
+    return ends.reduce((lag, { partition, high }) => {
+      const offset = Number(committed?.partitions.find((each) => each.partition === partition)?.offset ?? -1)
+      return lag + Number(high) - Math.max(offset, 0)
+    }, 0)
+  } finally {
+    await admin.disconnect()
+  }
+}
