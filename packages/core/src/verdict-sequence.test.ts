@@ -43,6 +43,7 @@ function live(policy: RetryPolicy, receiver: Receiver = {}): Life {
     const late = verdictWhenDue(state.expiryTime, now, handling)
     if (late !== null) return { attemptsAt, end: late, endsAt: (now - begin) / second }
     attemptsAt.push((now - begin) / second)
+    if (attemptsAt.length > 1_000) throw new Error('it never ends')
     const answer = status(attemptsAt.length)
     const outcome = answer === null ? 'TimedOut' : outcomeOfStatus(answer)
     const result = {
