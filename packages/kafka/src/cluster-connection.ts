@@ -42,7 +42,8 @@ export class ClusterConnection {
   }
 
   async broker(nodeId: number): Promise<Broker> {
-    return await this.#cluster.findBroker({ nodeId: String(nodeId) })
+    // Not the cluster's own findBroker, which refreshes the metadata of all topics when the broker is gone.
+    return await this.#cluster.brokerPool.findBroker({ nodeId: String(nodeId) })
   }
 
   /** The broker that leads the partition, or undefined when there is no such partition or it has no leader now. */
@@ -84,6 +85,7 @@ export class ClusterConnection {
         await this.#cluster.brokerPool.refreshMetadata([topic])
         const partitions = this.#cluster.brokerPool.metadata?.topicMetadata.find((one) => one.topic === topic)
         const found = (partitions?.partitionMetadata ?? []).toSorted((a, b) => a.partitionId - b.partitionId)
+        if (found.length === 0) throw new Error(`the broker did not tell the partitions of topic ${topic}`)
         this.#topics.set(topic, { partitions: found, at: Date.now() })
         return found
       })

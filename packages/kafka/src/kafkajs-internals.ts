@@ -109,9 +109,9 @@ export interface Cluster {
       }[]
     } | null
     findConnectedBroker(): Promise<Broker>
+    findBroker(node: { readonly nodeId: string }): Promise<Broker>
   }
   getNodeIds(): readonly string[]
-  findBroker(node: { readonly nodeId: string }): Promise<Broker>
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   disconnect(): Promise<void>
 }

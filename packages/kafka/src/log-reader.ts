@@ -36,37 +36,36 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
   let from = options.from
 
   async function run(): Promise<void> {
-    for (
-      let delayMs = RETRY_DELAY_MS.first;
-      !stopping.signal.aborted;
-      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last)
-    ) {
+    let delayMs = RETRY_DELAY_MS.first
+    while (!stopping.signal.aborted) {
       try {
-        await followUntilTrouble(() => {
+        await followOneRound(() => {
           delayMs = RETRY_DELAY_MS.first
         })
       } catch (error) {
         if (stopping.signal.aborted) return
         noticeTrouble(error)
+        await pause(delayMs)
+        delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last)
       }
       connection.forget(topic)
-      await pause(delayMs)
     }
   }
 
-  async function followUntilTrouble(onProgress: () => void): Promise<void> {
+  /** Ends when the metadata is so old that there may be new partitions, and rejects when anything fails. */
+  async function followOneRound(onProgress: () => void): Promise<void> {
     const partitions = await connection.partitions(topic)
     if (partitions.some(({ leader }) => leader < 0)) throw new Error(`topic ${topic} has a partition without a leader`)
     await findPositions()
     const round = { over: false }
+    const isOver = (): boolean =>
+      round.over || stopping.signal.aborted || connection.knownPartitions(topic) === undefined
     const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
     const loops = [...byLeader].map(async ([leader, led]) => {
+      const partitionIds = led.map(({ partitionId }) => partitionId)
       try {
-        while (!round.over && !stopping.signal.aborted) {
-          await fetchOnce(
-            leader,
-            led.map(({ partitionId }) => partitionId),
-          )
+        while (!isOver()) {
+          await fetchOnce(leader, partitionIds)
           onProgress()
           report(null)
         }
@@ -83,9 +82,11 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
   async function findPositions(): Promise<void> {
     const [low, high] = [await connection.listOffsets(topic, EARLIEST), await connection.listOffsets(topic, LATEST)]
     missingTimes = 0
+    const isFirst = positions.size === 0
     for (const [partition, end] of high) {
       const start = low.get(partition) ?? 0
-      const position = positions.get(partition) ?? startOf(partition, end)
+      // A partition that was added later is new as a whole.
+      const position = positions.get(partition) ?? (isFirst ? startOf(partition, end) : start)
       // Above the end: the topic was made anew, or its tail was lost.
       positions.set(partition, position < start || position > end ? start : position)
     }
