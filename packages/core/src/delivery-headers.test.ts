@@ -174,6 +174,11 @@ test('invariant 5: forty hops change nothing but the hops, and add no headers', 
   })
 })
 
+test.each(['\uFEFFa byte order mark', '\uFFFD stood there', '\u0000', '😀'])('text stays as it is: %j', (lastError) => {
+  const state = { ...fullState, lastError }
+  expect(decodeRetryHeaders(retryHeaders({}, state, dueAt))).toEqual({ kind: 'state', state, dueAt })
+})
+
 test('retryHeaders leaves its argument alone', () => {
   const original = { ce_id: Buffer.from('1'), 'barnabas-attempts': Buffer.from('9') }
   retryHeaders(original, fullState, dueAt)

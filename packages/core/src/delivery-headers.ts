@@ -2,6 +2,7 @@ import type { DeliveryState } from './delivery-state.ts'
 import { outcomes } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
 import type { HeaderValue, RecordHeaders } from './record.ts'
+import { utf8Text } from './utf8.ts'
 
 /**
  * The headers in which what is known about a delivery travels (reference: `docs/delivery.md`, checked against this
@@ -114,7 +115,7 @@ export function decodeRetryHeaders(headers: RecordHeaders): DecodedRetryHeaders 
       if (deliveryHeaders[name].retry === 'required') problems.push(`${name} is missing`)
       return undefined
     }
-    const text = value instanceof Buffer ? strictUtf8(value) : undefined
+    const text = value instanceof Buffer ? utf8Text(value) : undefined
     const parsed = text === undefined ? undefined : parse(text)
     if (parsed === undefined) {
       problems.push(`${name} is not ${expected}`)
@@ -216,14 +217,4 @@ function parseText(text: string): string | undefined {
 
 function parseOutcome(text: string): Outcome | undefined {
   return outcomes.find((outcome) => outcome === text)
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function strictUtf8(bytes: Buffer): string | undefined {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
 }
