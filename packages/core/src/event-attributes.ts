@@ -29,7 +29,12 @@ export function problemOfVersion(version: string | undefined): string {
 
 /** A value as it can stand in a message of one line: quoted, and cut when it is long. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  const literal = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  // JSON leaves DEL, the C1 controls and the Unicode line ends as they are; a terminal or a log does not.
+  return literal.replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function problemOfRequired(attributes: ReadonlyMap<string, string>, name: string): string | null {
