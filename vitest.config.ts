@@ -1,3 +1,4 @@
+import './scripts/require-node.mjs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
