@@ -1,9 +1,10 @@
 /** What each answer of a receiver leads to: rows A1, A3, A4, A16, A18 and the interface's table of outcomes. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { apply, createSourceTopic, lagOf, metric, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
+import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
@@ -61,6 +62,7 @@ const failures: Record<string, Expected> = {
 
 const prefix = randomName('answers')
 const attemptsOf = ({ reason }: Expected) => (reason === 'MaxDeliveryAttemptsExceeded' ? 3 : 1)
+const cleanUp = cleanUpAfterAll()
 let barnabas: Barnabas
 let receiver: Receiver
 let letters: FollowedTopics
@@ -89,10 +91,14 @@ beforeAll(async () => {
     const name = decodeURIComponent(String(headers['ce-type']))
     return successes[name] ?? failures[name]?.answer ?? 500
   })
+  cleanUp(() => receiver.close())
+  cleanUp(() => removeEverything(prefix))
   refusedUrl = `http://127.0.0.1:${await closedPort()}`
   barnabas = await startBarnabas(prefix)
+  cleanUp(() => barnabas.stop())
   topic = await createSourceTopic(prefix, 'answers')
   letters = await followTopics(plainKafka(), [`${prefix}.dead-letter`])
+  cleanUp(() => letters.stop())
   const retry = { schedule: ['500ms', '1s'] }
   const types = [...Object.keys(successes), ...Object.keys(failures)]
   await apply(prefix, [
@@ -105,7 +111,13 @@ beforeAll(async () => {
       types: ['other'],
       retry: { ...retry, neverOn: [404] },
     },
-    { id: 'all-retried', topics: [topic], sink: `${receiver.url}/hook`, types: ['400'], retry: { ...retry, neverOn: [] } },
+    {
+      id: 'all-retried',
+      topics: [topic],
+      sink: `${receiver.url}/hook`,
+      types: ['400'],
+      retry: { ...retry, neverOn: [] },
+    },
     {
       id: 'dropped',
       topics: [topic],
@@ -121,13 +133,6 @@ beforeAll(async () => {
     topic,
     all.map((type) => binaryEvent(`event of ${type}`, { type })),
   )
-})
-
-afterAll(async () => {
-  await letters.stop()
-  await barnabas.stop()
-  await receiver.close()
-  await removeEverything(prefix)
 })
 
 describe('success is exactly 200 to 204 (A18)', () => {

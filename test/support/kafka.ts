@@ -21,7 +21,14 @@ export async function createTopic(kafka: Kafka, topic: string, numPartitions = 1
   const admin = kafka.admin()
   await admin.connect()
   try {
-    await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: true })
+    await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: false })
+    // The controller acknowledges before the broker knows the topic; kafkajs's own wait takes that for a failure.
+    for (let isKnown = false; !isKnown;) {
+      isKnown = await admin.fetchTopicOffsets(topic).then(
+        (partitions) => partitions.length === numPartitions,
+        () => false,
+      )
+    }
   } finally {
     await admin.disconnect()
   }
