@@ -1,16 +1,14 @@
 import { compileFilter, decodeEvent, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
-import type { Deliverer, Logger, TrackedPartition, Window } from '@barnabas/delivery'
+import type { Deliverer, TrackedPartition, Window } from '@barnabas/delivery'
 
 export interface HandleOptions {
   /** The subscription's present revision. */
   readonly subscription: () => Subscription
   readonly window: Window
   readonly deliverer: Deliverer
-  readonly defaultDeadLetterTopic: string
   readonly cancel: AbortSignal
   readonly onFiltered: (subscriptionId: string) => void
-  readonly logger: Logger
 }
 
 /**
@@ -51,18 +49,9 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
   }
 
-  /** A record that is no CloudEvent: a dead letter, unless the subscription reads the very topic that it would go to. */
+  /** A record that is no CloudEvent becomes a dead letter, whatever the subscription's settings. */
   async function bury(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, message: string) {
     const subscription = options.subscription()
-    const topic = subscription.deadLetter?.topic ?? options.defaultDeadLetterTopic
-    if (subscription.topics.includes(topic)) {
-      options.logger.warn(
-        { subscription: subscription.id, topic: record.topic, partition: record.partition, offset: record.offset },
-        `skipped a record that is no CloudEvent (${message}): its dead letter would go to a topic that the subscription reads`,
-      )
-      partition.finish(open, false)
-      return
-    }
     const state = { ...newState(subscription, record), lastError: message }
     const carried = await deliverer.settle(
       { kind: 'dead-letter', reason: 'EventMalformed' },

@@ -50,10 +50,8 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     subscription: () => subscription,
     window,
     deliverer,
-    defaultDeadLetterTopic: names.deadLetter,
     cancel: cancel.signal,
     onFiltered: options.onFiltered,
-    logger,
   })
   const consumer = createTrackedConsumer({
     kafka,

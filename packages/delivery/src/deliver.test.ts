@@ -208,3 +208,29 @@ test('a lateness is reported for what had a due time', async () => {
   await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, abandoned: () => false, signal })
   expect(reports[0]?.latenessMs).toBe(20)
 })
+
+test('damage is dropped where its dead letter would come back to the subscription, and a dead letter anywhere else', async () => {
+  const settled = async (topics: readonly string[], deadLetter: Subscription['deadLetter']) => {
+    const { deliverer, written, state } = engine(answered(204, 'Delivered'))
+    const about = { subscription: { ...subscription, topics, deadLetter }, event: null }
+    const parcel = { ...record, state }
+    const never = () => false
+    const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
+    await deliverer.settle(verdict, parcel, about, never)
+    const letter = { ...parcel, damaged: {}, reason: 'DeliveryMetadataMalformed', time: now } as const
+    await deliverer.settleDamaged(letter, about.subscription, never)
+    return written.map(({ topic }) => topic)
+  }
+  expect(await settled(['orders', 'default-letters'], null)).toEqual([])
+  expect(await settled(['orders'], null)).toEqual(['default-letters', 'default-letters'])
+  expect(await settled(['default-letters'], { topic: 'letters', responseBody: true })).toEqual(['letters', 'letters'])
+})
+
+test('what is dropped for damage is reported as dropped, and so counted', async () => {
+  const { deliverer, reports, state } = engine(answered(204, 'Delivered'))
+  const looping = { ...subscription, topics: ['default-letters'], deadLetter: null }
+  const about = { subscription: looping, event: null }
+  const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
+  await deliverer.settle(verdict, { ...record, state }, about, () => false)
+  expect(reports.map(({ verdict: carried }) => carried)).toEqual([{ kind: 'drop', reason: 'EventMalformed' }])
+})

@@ -111,7 +111,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     { subscription, event }: SettledWithoutAttempt,
     abandoned: () => boolean,
   ): Promise<CarriedOut> {
-    const carried = await carryOut(verdict, parcel, deadLetterDetails(subscription, null), abandoned)
+    const details = deadLetterDetails(subscription, null)
+    const carried = await carryOut(unlessItFeedsItself(verdict, subscription, details), parcel, details, abandoned)
     return reported(carried, { state: parcel.state, event, subscription, result: null, latenessMs: null })
   }
 
@@ -120,9 +121,12 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     subscription: Subscription | null,
     abandoned: () => boolean,
   ): Promise<CarriedOut> {
-    const whole = { ...letter, ...deadLetterDetails(subscription, null) }
-    const verdict = { kind: 'dead-letter', reason: letter.reason } as const
-    const carried = await writeDeadLetter(options.writers, whole, verdict, abandoned)
+    const details = deadLetterDetails(subscription, null)
+    const verdict = unlessItFeedsItself({ kind: 'dead-letter', reason: letter.reason }, subscription, details)
+    const carried =
+      verdict.kind === 'drop'
+        ? ({ kind: 'durable', wroteRecord: false, verdict } as const)
+        : await writeDeadLetter(options.writers, { ...letter, ...details }, verdict, abandoned)
     return reported(carried, { state: letter.state, event: null, subscription, result: null, latenessMs: null })
   }
 
@@ -147,4 +151,17 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
 
 function handlingOf(subscription: Subscription): Handling {
   return { faultTolerance: 'allowed', order: 'none', deadLettering: subscription.deadLetter !== null }
+}
+
+/**
+ * Damage becomes a dead letter also with `deadLetter: none`, in the default topic; where the subscription reads that
+ * very topic it would be fed with its own dead letters for ever, so there the record is dropped and counted.
+ */
+function unlessItFeedsItself(
+  verdict: Verdict,
+  subscription: Subscription | null,
+  { topic }: DeadLetterDetails,
+): Verdict {
+  if (verdict.kind !== 'dead-letter' || subscription === null || !subscription.topics.includes(topic)) return verdict
+  return { kind: 'drop', reason: verdict.reason }
 }
