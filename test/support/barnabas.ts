@@ -18,7 +18,8 @@ export interface Barnabas {
   stop(): Promise<void>
 }
 
-const environment = (prefix: string) => ({
+/** What every process of Barnabas under this prefix is given. */
+export const environment = (prefix: string) => ({
   KAFKA_BROKERS: testBrokers().join(','),
   BARNABAS_PREFIX: prefix,
   BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
