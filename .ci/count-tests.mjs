@@ -1,5 +1,5 @@
 // node count-tests.mjs <directory> [failed step…]: adds up the JSON reports of vitest in the directory, names what
-// failed, and ends with the line `N passed, N failed`. A failed step without a failed test counts as one.
+// failed, and ends with the line `N passed, N failed`. A failed step without a failed test counts as one failed.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
@@ -18,10 +18,9 @@ for (const file of readdirSync(directory).toSorted()) {
   }
 }
 
-if (failures.length === 0) failures.push(...failedSteps)
+if (failures.length === 0) failures.push(...failedSteps.map((step) => step.trim()))
 if (passed + failures.length === 0) failures.push('no test was run')
 
 for (const failure of failures) console.log(`failed: ${failure}`)
-for (const step of failedSteps) console.log(`failed step: ${step}`)
 console.log(`${passed} passed, ${failures.length} failed`)
 process.exitCode = failures.length === 0 ? 0 : 1
