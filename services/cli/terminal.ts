@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { printable } from './format/printable.ts'
@@ -29,8 +30,10 @@ export function processTerminal(): Terminal {
     async ask(question) {
       // On standard error, so that the question is seen when the output goes elsewhere.
       const questioner = createInterface({ input: process.stdin, output: process.stderr })
+      // Ctrl-D and Ctrl-C end the question without an answer.
+      const unanswered = once(questioner, 'close').then(() => '')
       try {
-        return await questioner.question(question)
+        return await Promise.race([questioner.question(question), unanswered])
       } finally {
         questioner.close()
       }

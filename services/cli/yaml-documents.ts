@@ -1,4 +1,4 @@
-import { LineCounter, isAlias, isCollection, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml'
+import { LineCounter, isAlias, isCollection, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml'
 import type { Document, Node, Pair } from 'yaml'
 
 /** Where something stands in a file, both counted from 1. */
@@ -44,8 +44,7 @@ export function readDocuments(text: string): ReadDocuments {
     // An empty document between two `---` is a scalar of nothing.
     for (const root of roots.filter((each) => !isEmptyDocument(each, document))) {
       const value = valueOf(root, document)
-      const at = positionAt(root.range?.[0] ?? 0)
-      if (value.kind === 'broken') problems.push({ ...at, message: value.message })
+      if (value.kind === 'broken') problems.push({ ...positionAt(value.offset ?? 0), message: value.message })
       else {
         documents.push({
           value: value.value,
@@ -57,15 +56,30 @@ export function readDocuments(text: string): ReadDocuments {
   return { documents, problems }
 }
 
-type Value = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'broken'; readonly message: string }
+type Value =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'broken'; readonly message: string; readonly offset: number | undefined }
 
 function valueOf(root: Node, document: Document.Parsed): Value {
   try {
     return { kind: 'value', value: root.toJS(document, { maxAliasCount: 100 }) }
   } catch (error) {
     // An alias without its anchor, or so many of them that they would fill the memory.
-    return { kind: 'broken', message: error instanceof Error ? error.message : String(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    return { kind: 'broken', message, offset: lostAlias(root, document) ?? root.range?.[0] }
   }
+}
+
+function lostAlias(root: Node, document: Document.Parsed): number | undefined {
+  let offset: number | undefined
+  visit(root, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined
+      offset = alias.range?.[0]
+      return visit.BREAK
+    },
+  })
+  return offset
 }
 
 function isEmptyDocument(root: Node, document: Document.Parsed): boolean {

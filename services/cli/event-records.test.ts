@@ -1,0 +1,44 @@
+import { binaryData, decodeEvent } from '@barnabas/core'
+import { expect, test } from 'vitest'
+import { eventId, eventRecord, problemOfOrder } from './event-records.ts'
+
+const order = { topic: 'orders', type: 't', source: '/s', id: 'i', key: null, data: null, count: 1 }
+const now = Date.parse('2026-01-02T03:04:05.678Z')
+
+test('what is sent reads as a CloudEvent whose data are the bytes that were given', () => {
+  const bytes = Buffer.from('{"amount": 1.0,\n "amount": 9007199254740993}')
+  const record = eventRecord({ ...order, key: 'k', data: { bytes, contentType: 'application/json' } }, 1, now)
+  const decoded = decodeEvent(record)
+  expect(record.key?.toString()).toBe('k')
+  expect(decoded.kind === 'event' && Object.fromEntries(decoded.event.attributes)).toEqual({
+    specversion: '1.0',
+    id: 'i',
+    source: '/s',
+    type: 't',
+    time: '2026-01-02T03:04:05.678Z',
+    datacontenttype: 'application/json',
+  })
+  expect(decoded.kind === 'event' && binaryData(decoded.event).body).toEqual(bytes)
+})
+
+test('an event without data has an empty value, which deletes nothing, and no content type', () => {
+  const record = eventRecord(order, 1, now)
+  expect(record.value).toEqual(Buffer.alloc(0))
+  expect(record.key).toBeNull()
+  expect(record.headers).not.toHaveProperty('content-type')
+})
+
+test('one event has the id that was given; several have numbers behind it', () => {
+  expect(eventId({ id: 'i', count: 1 }, 1)).toBe('i')
+  expect([1, 2, 3].map((eventNumber) => eventId({ id: 'i', count: 3 }, eventNumber))).toEqual(['i-1', 'i-2', 'i-3'])
+})
+
+test.each([
+  [{ type: '' }, 'attribute `type` is empty'],
+  [{ source: '' }, 'attribute `source` is empty'],
+  [{ id: '' }, 'attribute `id` is empty'],
+  [{ id: '\u{1f600} ü \u0001' }, null],
+  [{}, null],
+])('%j: %s', (change, problem) => {
+  expect(problemOfOrder({ ...order, ...change })).toBe(problem)
+})

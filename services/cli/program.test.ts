@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from './main.ts'
+
+let cwd: string
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'barnabas-cli-'))
+  await writeFile(join(cwd, 'good.yaml'), 'id: a\ntopics: [x]\nsink: https://example.com/\n')
+  await writeFile(join(cwd, 'local.yaml'), 'id: a\ntopics: [x]\nsink: http://127.0.0.1:1/\n')
+  await writeFile(join(cwd, 'bad.yaml'), 'id: A\ntopics: [x]\nsink: https://example.com/\n')
+})
+afterAll(() => rm(cwd, { recursive: true }))
+
+/** Runs a command where no Kafka is. */
+async function barnabas(args: readonly string[], stdin = '', env: Readonly<Record<string, string>> = {}) {
+  const out: string[] = []
+  const notes: string[] = []
+  const exitStatus = await run(
+    {
+      env: { BARNABAS_DATA_DIR: join(cwd, 'nothing'), ...env },
+      cwd,
+      isInteractive: false,
+      print: (line) => void out.push(line),
+      note: (line) => void notes.push(line),
+      readStdin: async () => stdin,
+      ask: () => Promise.reject(new Error('asked')),
+    },
+    args,
+  )
+  return { exitStatus, out: out.join('\n'), notes: notes.join('\n') }
+}
+
+test.each([
+  [['apply', '-f', 'good.yaml']],
+  [['get']],
+  [['describe', 'a']],
+  [['delete', 'a', '--yes']],
+  [['send', 'orders']],
+  [['dead-letters', 'list']],
+  [['dead-letters', 'show', 'a/0/0']],
+])('%j without a broker says how to get one', async (args) => {
+  expect(await barnabas(args)).toEqual({
+    exitStatus: 1,
+    out: '',
+    notes: 'error: no broker: run `pnpm start` or set KAFKA_BROKERS',
+  })
+})
+
+test.each([
+  [['apply'], /required option '-f, --file <file\.\.\.>'/],
+  [['aply', '-f', 'x'], /unknown command 'aply'\n\(Did you mean apply\?\)/],
+  [['get', '--wach'], /unknown option '--wach'\n\(Did you mean --watch\?\)/],
+  [['get', '-o', 'xml'], /One of table, yaml, json/],
+  [['get', '-o', 'event-grid'], /`-o event-grid` is not available in this version/],
+  [['get', '-o', 'eventbridge'], /`-o eventbridge` is not available in this version/],
+  [['get', 'a', 'b'], /too many arguments/],
+  [['describe'], /missing required argument 'id'/],
+  [['delete', 'a'], /say --yes/],
+  [['send'], /missing required argument 'topic'/],
+  [['send', 'or ders'], /"or ders" is not a topic: it may only contain/],
+  [['send', '\u001b[2J'], /"\\u001b\[2J" is not a topic/],
+  [['send', ''], /"" is not a topic: it is empty/],
+  [['send', 'orders', '--data', 'hello'], /--data is not JSON .* --data '"text"', a file as --data @FILE/],
+  [['send', 'orders', '--data', ''], /--data is not JSON/],
+  [['send', 'orders', '--count', '0'], /A whole number from 1 to/],
+  [['send', 'orders', '--count', '1e3'], /A whole number from 1 to/],
+  [['send', 'orders', '--type', ''], /no CloudEvent: attribute `type` is empty/],
+  [['dead-letters'], /Usage: barnabas dead-letters/],
+  [['dead-letters', 'list', '--limit', 'all'], /A whole number from 1 to/],
+  [['dead-letters', 'list', '--topic', 'a b'], /--topic: "a b" is not a topic/],
+  [['dead-letters', 'show', 'x'], /"x" is not a position; write TOPIC\/PARTITION\/OFFSET/],
+  [['apply', '-f', 'good.yaml', '--paused'], /`apply --paused` is not available in this version/],
+  [['apply', '-f', 'good.yaml', '--id', 'b'], /`apply --id` is not available in this version/],
+  [['apply', '-f', 'good.yaml', '--topic', 'b'], /`apply --topic` is not available in this version/],
+  [['start', 'a'], /`barnabas start` is not available in this version/],
+  [['pause', 'a'], /`barnabas pause` is not available in this version/],
+  [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
+  [['test-pattern', '{}', '{}'], /`barnabas test-pattern` is not available in this version/],
+  [['dead-letters', 'redrive', '--all'], /`barnabas dead-letters redrive` is not available in this version/],
+  [['dead-letters', 'export'], /`barnabas dead-letters export` is not available in this version/],
+  [[], /Usage: barnabas/],
+] as const)('%j is a wrong command: status 2 and %s', async (args, message) => {
+  const { exitStatus, out, notes } = await barnabas(args)
+  expect({ exitStatus, out }).toEqual({ exitStatus: 2, out: '' })
+  expect(notes).toMatch(message)
+})
+
+test.each([
+  [
+    ['apply', '-f', 'bad.yaml', '-'],
+    'id: "a',
+    /bad\.yaml:1:5: id: "A"[^]*standard input:1:7: [^]*Nothing was applied\./,
+  ],
+  [['apply', '-f', 'nope.yaml', 'bad.yaml'], '', /nope\.yaml does not exist\nbad\.yaml:1:5: id/],
+  [['apply', '-f', '.'], '', /is a directory; name a file/],
+  [['apply', '-f', '-'], '', /standard input: holds no subscription/],
+  [['apply', '-f', 'local.yaml'], '', /local\.yaml:3:7: sink: 127\.0\.0\.1 is a loopback address; allow it with/],
+  [['send', 'orders', '--data', '@nope.json'], '', /--data: .*nope\.json does not exist/],
+] as const)('%j is refused: status 1 and %s', async (args, stdin, message) => {
+  const { exitStatus, out, notes } = await barnabas(args, stdin)
+  expect({ exitStatus, out }).toEqual({ exitStatus: 1, out: '' })
+  expect(notes).toMatch(message)
+})
+
+test('a bad variable stops every command with a sentence, an unknown one is a warning', async () => {
+  const { exitStatus, notes } = await barnabas(['get'], '', { BARNABAS_PARTITIONS: 'many' })
+  expect(exitStatus).toBe(1)
+  expect(notes).toMatch(/^error: BARNABAS_PARTITIONS="many" cannot be used/)
+  expect((await barnabas(['get'], '', { BARNABAS_PARTITION: '1' })).notes).toMatch(
+    /^warning: BARNABAS_PARTITION is not/,
+  )
+})
+
+test.each([
+  [[]],
+  [['apply']],
+  [['get']],
+  [['describe']],
+  [['delete']],
+  [['send']],
+  [['dead-letters']],
+  [['dead-letters', 'list']],
+  [['dead-letters', 'show']],
+])('%j --help has an example', async (args) => {
+  const { exitStatus, out, notes } = await barnabas([...args, '--help'])
+  expect({ exitStatus, notes }).toEqual({ exitStatus: 0, notes: '' })
+  expect(out).toContain(`Usage: ${['barnabas', ...args].join(' ')}`)
+  expect(out).toMatch(/\nExample:\n  barnabas /)
+})
