@@ -14,6 +14,7 @@
 import type { TopicPartition } from '@barnabas/core'
 import kafkajs from 'kafkajs'
 import type { Consumer as KafkajsConsumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { compareAssignments } from './assignment-change.ts'
 import { createAssignor } from './assignor-protocol.ts'
 import { ConsumerStartError, classifyFailure } from './consumer-failure.ts'
 import { brokerErrorType } from './kafka-error.ts'
@@ -85,32 +86,25 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   })
 
   function onGroupJoin(join: GroupJoin): void {
-    // Not the member that we were: the group went on without us, and what we held may have moved meanwhile.
-    const continues = join.memberId === member.memberId
     const before = owned
-    const now = new PartitionMap<number | undefined>()
-    for (const [topic, partitions] of Object.entries(join.memberAssignment)) {
-      for (const partition of partitions) {
-        const one = { topic, partition }
-        now.set(one, continues ? before.get(one) : undefined)
-      }
-    }
-    const kept = continues ? now.partitions().filter((one) => before.has(one)) : []
-    const keptMap = PartitionMap.of(kept)
-    const lost = before.partitions().filter((one) => !keptMap.has(one))
-    const gained = now.partitions().filter((one) => !keptMap.has(one))
-
-    owned = now
+    const assigned = Object.entries(join.memberAssignment).flatMap(([topic, partitions]) =>
+      partitions.map((partition) => ({ topic, partition })),
+    )
+    const change = compareAssignments(before.partitions(), assigned, join.memberId === member.memberId)
+    const { gained, kept, lost } = change
+    owned = new PartitionMap()
+    for (const one of gained) owned.set(one, undefined)
+    for (const one of kept) owned.set(one, before.get(one))
     member = { memberId: join.memberId, generationId: join.generationId }
     lastHeartbeatAt = lastFetchAt = Date.now()
     client.resume(byTopic([...lost, ...gained]))
     for (const one of lost) paused.delete(one)
     for (const one of kept) {
-      const position = now.get(one)
+      const position = owned.get(one)
       if (position !== undefined) client.seek({ ...one, offset: String(position) })
     }
     client.pause(byTopic(paused.partitions()))
-    options.onAssigned({ gained, kept, lost, isLeader: join.isLeader, ...member })
+    options.onAssigned({ ...change, isLeader: join.isLeader, ...member })
     settleStart?.resolve()
   }
 
