@@ -1,6 +1,5 @@
 import type { KafkaClient } from '@barnabas/kafka'
 import type { Health } from '@barnabas/runtime'
-import type { HostedService } from './host.ts'
 
 const lookEveryMs = 2_000
 /** A loop that has said nothing for this many session time-outs while the broker answers has stalled: a restart mends it. */
@@ -11,7 +10,7 @@ const stalledAfterSessions = 3
  * Kafka answers (the client is known to stall silently). Gives back the function that ends it.
  */
 export function watchHeartbeats(
-  services: readonly HostedService[],
+  services: readonly { readonly lastHeartbeatAt?: number }[],
   options: {
     readonly kafka: Pick<KafkaClient, 'admin'>
     readonly health: Pick<Health, 'set'>
