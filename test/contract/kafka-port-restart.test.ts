@@ -68,6 +68,12 @@ describe.skipIf(!hasJdk)('while the broker restarts', () => {
     member.consumer.resume([{ topic, partition: 1 }])
     await member.records.until((all) => all.some(({ partition, offset }) => partition === 1 && offset === 1))
     expect(port.log.filter(({ level }) => level === 'error')).toEqual([])
+
+    await kafka.stop()
+    const stoppedAt = Date.now()
+    await member.consumer.stop()
+    await reader.stop()
+    expect(Date.now() - stoppedAt).toBeLessThan(8_000)
   }, 90_000)
 
   test('a producer that finds no broker at all says so within 30 s', async () => {

@@ -35,6 +35,9 @@ const WATCH_EVERY_MS = 1_000
 /** How long the client may try a commit again before the caller is told; it goes on trying. */
 const COMMIT_WITHIN_MS = 30_000
 
+/** How long leaving the group may take. */
+const STOP_WITHIN_MS = 4_000
+
 /** The commit did not happen because the generation that it belonged to is over. */
 const GENERATION_OVER = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS']
 
@@ -143,7 +146,10 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {
     if (state === 'ended') return
     if (restart) {
-      logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
+      // Once per outage: the client may go round several times until a broker answers.
+      if (member.memberId !== '') {
+        logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
+      }
       member = { memberId: '', generationId: -1 }
       return
     }
@@ -250,7 +256,8 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
       const starting = settleStart
       end()
       starting?.reject(new Error(`consumer of group ${groupId} was stopped before it had joined`))
-      await client.disconnect()
+      // Without a broker the client tries to leave for half a minute; the session time-out does it for us then.
+      await within(STOP_WITHIN_MS, client.disconnect(), '').catch(() => undefined)
     },
 
     pause(partitions) {
