@@ -16,6 +16,8 @@ export interface SeenStatus {
 export interface ControlTopics {
   /** Resolves with the first status, past or to come, of this id that satisfies the predicate. */
   untilStatus(id: string, isIt: (status: SeenStatus) => boolean): Promise<SeenStatus>
+  /** Resolves when the id's last status is gone (a tombstone came by). */
+  untilRemoved(id: string): Promise<void>
   /** All of one id, in their order. */
   statusesOf(id: string): readonly SeenStatus[]
   /** When the id's latest subscription was written (or deleted), by the record's timestamp. */
@@ -40,6 +42,10 @@ export async function followControlTopics(prefix: string): Promise<ControlTopics
       const matches = (record: FollowedRecord) => ofStatus(id)(record) && isIt(parseStatus(record))
       const records = await topics.until((all) => all.some(matches))
       return parseStatus(records.find(matches)!)
+    },
+    async untilRemoved(id) {
+      const isIt = ({ topic, key }: FollowedRecord) => topic === `${prefix}.status` && key?.toString() === id
+      await topics.until((all) => all.findLast(isIt)?.value === null)
     },
     statusesOf: (id) => topics.records.filter(ofStatus(id)).map(parseStatus),
     writtenAt: async (id) => Number((await latest(id)).timestamp),
