@@ -58,7 +58,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-    await control.stop()
+  await control.stop()
   await barnabas.stop()
   await receiver.close()
   await removeEverything(prefix)
