@@ -21,8 +21,7 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   return {
     env: process.env,
-    // pnpm runs scripts in the package's directory and says here where the person called it.
-    cwd: process.env['INIT_CWD'] ?? process.cwd(),
+    cwd: process.cwd(),
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
     print: (line) => void process.stdout.write(`${line}\n`),
     note: (line) => void process.stderr.write(`${printable(line)}\n`),
