@@ -4,7 +4,7 @@ import type { ClusterConnection } from './cluster-connection.ts'
 import { AUTHORIZATION_ERRORS, brokerErrorType, errorMessage, isRetriable } from './kafka-error.ts'
 import { murmur2 } from './kafkajs-internals.ts'
 import type { Producer, ProduceResult } from './port.ts'
-import { batchLength } from './produce-batch.ts'
+import { BATCH_RECORDS_MAX, batchLength } from './produce-batch.ts'
 
 /** A record is tried again for so long after `produce` was called; the last try may take a request's time-out more. */
 const TRY_FOR_MS = 10_000
@@ -89,7 +89,10 @@ export function createProducer(connection: ClusterConnection): Producer {
   async function drain(key: string, queue: PartitionQueue): Promise<void> {
     await Promise.resolve() // Lets the calls of this turn travel together.
     while (queue.waiting.length > 0) {
-      const batch = queue.waiting.splice(0, batchLength(queue.waiting.map(({ record }) => record)))
+      const batch = queue.waiting.splice(
+        0,
+        batchLength(queue.waiting.slice(0, BATCH_RECORDS_MAX).map(({ record }) => record)),
+      )
       await sendBatch(queue, batch)
     }
     queues.delete(key)
