@@ -16,8 +16,8 @@ export interface SeenStatus {
 export interface ControlTopics {
   /** Resolves with the first status, past or to come, of this id that satisfies the predicate. */
   untilStatus(id: string, isIt: (status: SeenStatus) => boolean): Promise<SeenStatus>
-  /** Resolves when the id's last status is gone (a tombstone came by). */
-  untilRemoved(id: string): Promise<void>
+  /** Resolves when the id's last status is gone, with the time at which its tombstone was written. */
+  untilRemoved(id: string): Promise<number>
   /** All of one id, in their order. */
   statusesOf(id: string): readonly SeenStatus[]
   /** When the id's latest subscription was written (or deleted), by the record's timestamp. */
@@ -45,7 +45,8 @@ export async function followControlTopics(prefix: string): Promise<ControlTopics
     },
     async untilRemoved(id) {
       const isIt = ({ topic, key }: FollowedRecord) => topic === `${prefix}.status` && key?.toString() === id
-      await topics.until((all) => all.findLast(isIt)?.value === null)
+      const records = await topics.until((all) => all.findLast(isIt)?.value === null)
+      return Number(records.findLast(isIt)!.timestamp)
     },
     statusesOf: (id) => topics.records.filter(ofStatus(id)).map(parseStatus),
     writtenAt: async (id) => Number((await latest(id)).timestamp),
