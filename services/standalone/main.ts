@@ -22,6 +22,7 @@ await runService('start', async (service) => {
     brokers: broker.brokers,
     allowedNetworks,
     clientId: broker.clientId,
+    isOwnBroker: broker.isOwn,
   })
   if (broker.formerClientId !== null) {
     const members = await host.kafka.admin.removeMembers(broker.formerClientId, `${config.prefix}.`)

@@ -58,12 +58,16 @@ export interface HostOptions {
   readonly allowedNetworks: readonly string[]
   /** Names this process among the members of consumer groups; random by default. */
   readonly clientId?: string
+  /** A broker of one's own has one replica of everything, and nobody needs to be warned of it. */
+  readonly isOwnBroker?: boolean
 }
 
 /** Connects, makes or compares the own topics, reads the control topics to their end, and listens for HTTP. */
 export async function openHost(service: ServiceProcess, options: HostOptions): Promise<Host> {
   const { config, logger, brokers } = options
-  logger.info({ config: describeConfig(config), brokers, allowedNetworks: options.allowedNetworks }, 'configuration')
+  // For operators and their logs; a person at a terminal asks for it.
+  const level = process.stdout.isTTY ? 'debug' : 'info'
+  logger[level]({ config: describeConfig(config), brokers, allowedNetworks: options.allowedNetworks }, 'configuration')
   const health = createHealth()
   const metrics = createMetrics()
   await openHttp(service, config, health, metrics, logger)
@@ -78,7 +82,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   })
   service.closers.add('kafka', () => kafka.close())
   const names = namesOf(config.prefix)
-  const tierPartitions = await prepareTopics(kafka, config, names, brokers, logger)
+  const tierPartitions = await prepareTopics(kafka, names, options)
 
   const toldElsewhere = new Set<string>()
   const changeListeners: ((id: string) => void)[] = []
@@ -176,13 +180,8 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
 }
 
 /** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
-async function prepareTopics(
-  kafka: KafkaClient,
-  config: Config,
-  names: Names,
-  brokers: readonly string[],
-  logger: Logger,
-): Promise<number> {
+async function prepareTopics(kafka: KafkaClient, names: Names, options: HostOptions): Promise<number> {
+  const { config, brokers, logger } = options
   const prepared = await prepareOwnTopics({
     admin: kafka.admin,
     prefix: config.prefix,
@@ -190,6 +189,7 @@ async function prepareTopics(
     tierPartitions: config.tierPartitions,
     replication: config.replication === 'auto' ? null : config.replication,
     bootstrapServer: brokers.join(','),
+    warnsOfOneReplica: options.isOwnBroker !== true,
     logger,
   }).catch((error: unknown) => {
     throw new StartupError(

@@ -12,6 +12,8 @@ export interface PrepareOwnTopicsOptions {
   readonly replication: number | null
   /** For the commands that are shown to people. */
   readonly bootstrapServer: string
+  /** Whether to warn when `acks=all` means one replica; default true. */
+  readonly warnsOfOneReplica?: boolean
   readonly logger: Logger
 }
 
@@ -55,7 +57,7 @@ export async function prepareOwnTopics(options: PrepareOwnTopicsOptions): Promis
   if (differences.length > 0) return differ(differences)
 
   const oneReplica = wanted.filter(({ topic }) => (found.get(topic)?.replication ?? replication) < 3)
-  if (oneReplica.length > 0) {
+  if (oneReplica.length > 0 && options.warnsOfOneReplica !== false) {
     logger.warn(
       { topics: oneReplica.length, replication },
       'acks=all means one replica here: what a broker loses with its disk is lost; three brokers and BARNABAS_REPLICATION=3 mend it',

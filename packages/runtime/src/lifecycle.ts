@@ -1,4 +1,5 @@
 import { createCloseStack, type CloseLog, type CloseStack } from './close-stack.ts'
+import { findLaunchers } from './launchers.ts'
 import { createLogger } from './logger.ts'
 import { StartupError } from './startup-error.ts'
 
@@ -35,6 +36,8 @@ export interface RunOptions {
   /** How long `main` may go on after a stop that came while it was starting; default 2 s. */
   readonly startGraceMs?: number
 }
+
+const lookAtLaunchersMs = 1_000
 
 /** Runs `main`, which resolves once the service is up, and ends the process when it is to stop. */
 export async function runService(
@@ -79,6 +82,12 @@ export async function runService(
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+  // A terminal that is closed ends us in order too; without one, SIGHUP keeps what `nohup` made of it.
+  if (process.stdout.isTTY) process.on('SIGHUP', onSignal)
+  const launchers = findLaunchers(process.ppid)
+  const watchLaunchers = setInterval(() => {
+    if (launchers?.areAlive() === false) stop('the package manager that started this process has ended')
+  }, lookAtLaunchersMs)
 
   // Something that holds the process up while everything else waits for an event; a promise alone does not.
   const alive = setInterval(() => {}, 2 ** 30)
@@ -97,6 +106,7 @@ export async function runService(
   await stopped
   const failedClosers = await closers.closeAll()
   clearInterval(alive)
+  clearInterval(watchLaunchers)
   // After a failed start the one sentence stays the last thing that a person sees.
   if (failure === null) log.info(failedClosers.length > 0 ? { failedClosers } : {}, 'stopped')
   process.exit(failedClosers.length > 0 ? 1 : exitStatus)

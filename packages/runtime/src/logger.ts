@@ -39,7 +39,7 @@ export function createLogger(options: LoggerOptions): Logger {
 function prettyStream(output: DestinationStream): DestinationStream {
   const format = prettyFactory({
     colorize: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
-    ignore: 'pid,hostname',
+    ignore: 'pid,hostname,service',
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
   })
