@@ -1,5 +1,5 @@
 import type { CodecName } from './codecs.ts'
-import { AUTHORIZATION_ERRORS, rootCause } from './kafka-error.ts'
+import { isNotAuthorized, rootCause } from './kafka-error.ts'
 import type { ConsumerFailure } from './port.ts'
 
 /** `start` rejects with it when the group cannot be joined at all. */
@@ -37,7 +37,7 @@ export function classifyFailure(error: unknown, topics: readonly string[]): Cons
   if (cause.type === 'UNKNOWN_TOPIC_OR_PARTITION' || cause.type === 'INVALID_TOPIC_EXCEPTION') {
     return { code: 'UNKNOWN_TOPIC', message: `${place} does not exist` }
   }
-  if (cause.type !== undefined && AUTHORIZATION_ERRORS.includes(cause.type)) {
+  if (isNotAuthorized(error)) {
     return { code: 'NOT_AUTHORIZED', message: `not authorized to read ${place}: ${cause.message}` }
   }
   return { code: 'OTHER', message: `${place} cannot be read: ${cause.message}` }

@@ -31,9 +31,15 @@ export function errorMessage(error: unknown): string {
   return rootCause(error).message
 }
 
-export const AUTHORIZATION_ERRORS: readonly string[] = [
+const AUTHORIZATION_ERRORS: readonly string[] = [
   'TOPIC_AUTHORIZATION_FAILED',
   'GROUP_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
   'SASL_AUTHENTICATION_FAILED',
 ]
+
+/** The broker does not let us: not this topic or group, or not with these credentials. */
+export function isNotAuthorized(error: unknown): boolean {
+  const { name, type } = rootCause(error)
+  return name === 'KafkaJSSASLAuthenticationError' || (type !== undefined && AUTHORIZATION_ERRORS.includes(type))
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutgoingRecord } from '@barnabas/core'
 import type { ClusterConnection } from './cluster-connection.ts'
-import { AUTHORIZATION_ERRORS, brokerErrorType, errorMessage, isRetriable } from './kafka-error.ts'
+import { brokerErrorType, errorMessage, isNotAuthorized, isRetriable } from './kafka-error.ts'
 import { murmur2 } from './kafkajs-internals.ts'
 import type { Producer, ProduceResult } from './port.ts'
 import { BATCH_RECORDS_MAX, batchLength } from './produce-batch.ts'
@@ -172,7 +172,7 @@ function refusal(error: unknown, topic: string): (ProduceResult & { readonly kin
     const message = `the record is larger than topic ${topic} allows (max.message.bytes)`
     return { kind: 'refused', code: 'RECORD_TOO_LARGE', message }
   }
-  if (type !== undefined && AUTHORIZATION_ERRORS.includes(type)) {
+  if (isNotAuthorized(error)) {
     return { kind: 'refused', code: 'NOT_AUTHORIZED', message: `not authorized to write to topic ${topic}` }
   }
   if (isRetriable(error)) return undefined
