@@ -1,13 +1,14 @@
 /** Dead letters read with plain kafkajs and compared with the interface's table: rows A3, A15, A16, B6, B8, D5. */
 import { CloudEvent, Kafka as CloudEventsKafka } from 'cloudevents'
 import type { Message } from 'cloudevents'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { apply, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent, structuredEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
-import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { createTopic, plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -41,6 +42,7 @@ const ofAnEarlierDeadLetter = {
 }
 
 const cleanUp = cleanUpAfterAll()
+let barnabas: Barnabas
 let receiver: Receiver
 let letters: FollowedTopics
 let topic: string
@@ -120,11 +122,12 @@ beforeAll(async () => {
   receiver = await startReceiver(({ path, headers }) => {
     if (path.startsWith('/busy')) return { status: 503, body: Buffer.from([0xff, 0x61]) }
     if (headers['ce-type'] === 'gone') return 'reset'
+    if (headers['ce-type'] === 'fine') return 200
     return { status: 400, body: longBody, headers: { 'content-type': 'text/plain' } }
   })
   cleanUp(() => receiver.close())
   cleanUp(() => removeEverything(prefix))
-  const barnabas = await startBarnabas(prefix)
+  barnabas = await startBarnabas(prefix)
   cleanUp(() => barnabas.stop())
   ;[topic, ownLetters, largeTopic, smallLetters] = await Promise.all([
     createSourceTopic(prefix, 'orders', 3),
@@ -315,5 +318,37 @@ describe('a value as large as its topic takes', () => {
     const [end] = await source.fetchTopicOffsets(largeTopic)
     await source.disconnect()
     expect(Number(header(letter, 'barnabas-source-offset'))).toBe(Number(end!.high) - 1)
+  })
+})
+
+describe('a dead letter that cannot be written', () => {
+  test('holds its offset until it can be, and no more than that', async () => {
+    const [source, away] = await Promise.all([createSourceTopic(prefix, 'held', 2), createSourceTopic(prefix, 'away')])
+    const sink = `${receiver.url}/hook`
+    await apply(prefix, [{ id: 'held', topics: [source], sink, deadLetter: { topic: away } }])
+    const group = `${prefix}.subscription.held`
+    const admin = plainKafka().admin()
+    await admin.connect()
+    try {
+      await admin.deleteTopics({ topics: [away] })
+      await produce(plainKafka(), source, [{ ...binaryEvent('held', { type: 'refused' }), partition: 0 }])
+      await barnabas.process.line(new RegExp(`${away}.*a record cannot be written`))
+      // One commit holds all partitions: once it shows the second one, the first has had its chance.
+      await produce(plainKafka(), source, [{ ...binaryEvent('passing', { type: 'fine' }), partition: 1 }])
+      const committed = async () => {
+        const [offsets] = await admin.fetchOffsets({ groupId: group, topics: [source] })
+        return Object.fromEntries(offsets!.partitions.map(({ partition, offset }) => [partition, offset]))
+      }
+      await vi.waitFor(async () => expect(await committed()).toMatchObject({ 1: '1' }), 5_000)
+      expect(await committed()).toEqual({ 0: '0', 1: '1' })
+    } finally {
+      await admin.disconnect()
+    }
+    await createTopic(plainKafka(), away)
+    const [letter] = await readTopic(plainKafka(), away, (read) => read.length > 0)
+    expect(eventIdOf(letter!)).toBe('held')
+    expect(header(letter!, 'barnabas-attempts')).toBe('1')
+    await vi.waitFor(async () => expect(await lagOf(group, source)).toBe(0), 5_000)
+    expect(receiver.of('held')).toHaveLength(1)
   })
 })
