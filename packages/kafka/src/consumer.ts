@@ -33,6 +33,8 @@ const MAX_BYTES_PER_PARTITION = 256 * 1024
 /** Without a fetch for so long the watchdog asks whether the topics are still there. */
 const STALLED_AFTER_MS = 3_000
 const WATCH_EVERY_MS = 1_000
+/** A broker that has just started may not know all topics yet. */
+const MISSING_TIMES = 2
 
 /** How long the client may try a commit again before the caller is told; it goes on trying. */
 const COMMIT_WITHIN_MS = 30_000
@@ -174,11 +176,17 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   }
 
   let watchdog: NodeJS.Timeout | undefined
+  let missingTimes = 0
   async function watch(): Promise<void> {
-    if (Date.now() - lastFetchAt < STALLED_AFTER_MS) return
+    if (Date.now() - lastFetchAt < STALLED_AFTER_MS) {
+      missingTimes = 0
+      return
+    }
     try {
       const missing = await settings.missingTopics(topics)
-      if (missing.length > 0) fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` })
+      missingTimes = missing.length > 0 ? missingTimes + 1 : 0
+      if (missingTimes >= MISSING_TIMES)
+        fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` })
     } catch {
       // No broker answers, so the topics are not what is wrong.
     }
