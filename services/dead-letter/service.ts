@@ -1,4 +1,4 @@
-import { rfc3339 } from '@barnabas/core'
+import { rfc3339, startPlace } from '@barnabas/core'
 import type { KafkaRecord, Names } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { Logger, TrackedConsumer } from '@barnabas/delivery'
@@ -25,6 +25,8 @@ export interface DeadLetterService {
 /** For now: counts dead letters and shows each as one line. What reads on from here are the targets of later versions. */
 const target = 'log'
 const lookAgainMs = 5_000
+/** Dead letters are of all subscriptions and all their lives. */
+const noGeneration = 0
 
 export function createDeadLetterService(options: DeadLetterServiceOptions): DeadLetterService {
   const { kafka, names, logger } = options
@@ -57,12 +59,14 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       kafka,
       groupId: names.deadLetterGroup(target),
       topics,
-      commitMetadata: 'barnabas/1',
-      startOffset: (_at, committed, low) => Math.max(committed?.offset ?? low, low),
+      generation: noGeneration,
+      startPlace: (_at, committed, low) =>
+        startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
       onNoPlace: () => {},
       onRecords(partition, records) {
         for (const record of records) {
           const open = partition.take(record.offset)
+          if (open === null) continue
           show(record)
           partition.finish(open, false)
         }

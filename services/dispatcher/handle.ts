@@ -23,6 +23,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     const subscription = options.subscription()
     if (filtered.subscription !== subscription) filtered = { subscription, passes: filterOf(subscription) }
     const open = partition.take(record.offset)
+    if (open === null) return
     const decoded = decodeEvent(record)
     if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
       options.onFiltered(subscription.id)

@@ -1,8 +1,8 @@
-import { encodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
+import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
 import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
 import type { Deliverer, Logger, TrackedPartition } from '@barnabas/delivery'
-import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 
 /** One subscription while this process reads its topics. */
@@ -39,7 +39,6 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   let subscription = options.subscription
   const { id, generation } = subscription
   const groupId = names.subscriptionGroup(id)
-  const commitMetadata = encodeCommitMetadata(generation)
   const cancel = new AbortController()
   const pausedForWindow = new Set<TrackedPartition>()
   let leading: Assignment | null = null
@@ -57,11 +56,11 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     kafka,
     groupId,
     topics: subscription.topics,
-    commitMetadata,
-    startOffset(at, committed, low) {
+    generation,
+    startPlace(at, committed, low) {
       const status = options.status()
       const ofThisLife = status?.generation === generation ? status : null
-      const place = startPlace({
+      return startPlace({
         generation,
         committed,
         low,
@@ -69,7 +68,6 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         ranBefore: ofThisLife?.startedTopics.includes(at.topic) ?? false,
         wasMissing: ofThisLife?.missedTopics.includes(at.topic) ?? false,
       })
-      return place.kind === 'at' ? place.offset : null
     },
     onNoPlace: ({ topic, partition }) =>
       options.onFailed(
@@ -120,7 +118,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       kafka.admin.committed(groupId, subscription.topics),
     ])
     const partitions = descriptions.reduce((sum, topic) => sum + topic.partitions, 0)
-    return committed.filter((each) => each.metadata === commitMetadata).length >= partitions
+    const isOurs = ({ metadata, offset }: CommittedOffset) =>
+      decodeCommitMetadata(metadata, offset)?.generation === generation
+    return committed.filter(isOurs).length >= partitions
   }
 
   await consumer.start()

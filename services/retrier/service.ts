@@ -1,4 +1,4 @@
-import { tiers } from '@barnabas/core'
+import { startPlace, tiers } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
 import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
 import type { Deliverer, Logger, Window } from '@barnabas/delivery'
@@ -36,6 +36,9 @@ export interface Retrier {
   close(): Promise<void>
   readonly lastHeartbeatAt: number
 }
+
+/** Tiers are shared by all subscriptions and all their lives. */
+const noGeneration = 0
 
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
@@ -96,8 +99,9 @@ export function createRetrier(options: RetrierOptions): Retrier {
     kafka,
     groupId: names.retrierGroup,
     topics: names.retryTopics,
-    commitMetadata: 'barnabas/1',
-    startOffset: (_at, committed, low) => Math.max(committed?.offset ?? low, low),
+    generation: noGeneration,
+    startPlace: (_at, committed, low) =>
+      startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
     onNoPlace: () => {},
     onRecords: (partition, records) => lanes.onRecords(partition, records),
     onLost: (partition) => lanes.onLost(partition),

@@ -65,8 +65,10 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
       if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)
       if (memoryBytes > 0 && memoryBytes + bytes > memoryBytesMax) return starve(partition, record.offset)
+      const open = partition.take(record.offset)
+      if (open === null) continue
       memoryBytes += bytes
-      const waiting = { partition, open: partition.take(record.offset), record: copied(record), decoded, bytes }
+      const waiting = { partition, open, record: copied(record), decoded, bytes }
       waitUntil(leavesAt, () => {
         if (partition.lost) release(waiting)
         else options.onLeave(waiting)

@@ -1,3 +1,4 @@
+import { startPlace } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { TrackedConsumer, TrackedPartition } from '@barnabas/delivery'
 import { connectKafka } from '@barnabas/kafka'
@@ -38,14 +39,21 @@ async function follow(topic: string, groupId: string, startOffset: (low: number)
     kafka,
     groupId,
     topics: [topic],
-    commitMetadata: metadata,
-    startOffset: (_at, committed, low) => committed?.offset ?? startOffset(low),
+    generation: 7,
+    startPlace(_at, committed, low) {
+      const start = startOffset(low)
+      if (start === null) return { kind: 'unknown' }
+      return startPlace({ generation: 7, committed, start, low, ranBefore: false, wasMissing: false })
+    },
     onNoPlace({ partition }) {
       without.push(partition)
       told()
     },
     onRecords(partition, records) {
-      for (const record of records) taken.push({ partition, record, open: partition.take(record.offset) })
+      for (const record of records) {
+        const taking = partition.take(record.offset)
+        if (taking !== null) taken.push({ partition, record, open: taking })
+      }
       told()
     },
     onPlaced: told,
@@ -134,6 +142,23 @@ test('what was taken and not finished comes again after a restart; what was fini
   await second.consumer.stop()
 })
 
+test('what was done beyond the commit does not come again after a restart: it stands in the metadata', async () => {
+  const { topic, groupId } = await topicWith([0, 1, 2, 3])
+  const first = await follow(topic, groupId)
+  await first.until(() => first.taken.length === 4)
+  for (const { partition, record, open: taken } of first.taken) {
+    if (record.offset === 1 || record.offset === 3) partition.finish(taken, false)
+  }
+  await first.until(() => first.commits.at(-1)?.metadata.endsWith('done=1.1.1.1') === true)
+  await first.consumer.stop()
+  const second = await follow(topic, groupId)
+  await second.until(() => second.taken.length === 2)
+  await send(topic, [4])
+  await second.until(() => second.taken.length === 3)
+  expect(second.taken.map(({ record }) => record.offset)).toEqual([0, 2, 4])
+  await second.consumer.stop()
+})
+
 test('a member that joins gets a part; what the other had open there is lost to it and comes again', async () => {
   const { topic, groupId } = await topicWith([], 2)
   await Promise.all([send(topic, [0, 1], 0), send(topic, [0, 1], 1)])
@@ -168,8 +193,8 @@ test('a partition that is paused and sought back hands the same record over agai
     kafka,
     groupId,
     topics: [topic],
-    commitMetadata: metadata,
-    startOffset: (_at, _committed, low) => low,
+    generation: 7,
+    startPlace: (_at, _committed, low) => ({ kind: 'at', offset: low, done: [] }),
     onNoPlace: () => {},
     onRecords(partition, records) {
       for (const record of records) {
@@ -180,7 +205,8 @@ test('a partition that is paused and sought back hands the same record over agai
           setImmediate(() => partition.resume())
           return
         }
-        partition.finish(partition.take(record.offset), false)
+        const taking = partition.take(record.offset)
+        if (taking !== null) partition.finish(taking, false)
         if (record.offset === 2) enough.resolve()
       }
     },

@@ -1,13 +1,36 @@
-/**
- * What is written beside a committed offset: the version of this format and which life of the subscription it
- * belongs to, so that a subscription that was deleted and made again does not go on where its namesake stood.
- */
-export function encodeCommitMetadata(generation: number): string {
-  return `barnabas/1 generation=${generation}`
+import type { OffsetRange } from './offset-ranges.ts'
+import { decodeRanges, encodeRanges } from './offset-ranges.ts'
+
+/** What stands beside a committed offset. */
+export interface CommitMetadata {
+  /** Which life of the subscription it belongs to; 0 where there are no lives (the shared tiers). */
+  readonly generation: number
+  /** What is done beyond the committed offset. */
+  readonly done: readonly OffsetRange[]
+  /** Whether what is done could be read; if not, it is delivered once more. */
+  readonly isWhole: boolean
 }
 
-/** The generation of a commit that we wrote; null for one that some other tool wrote (`kafka-consumer-groups --reset-offsets`). */
-export function decodeCommitMetadata(metadata: string): number | null {
-  const match = /^barnabas\/\d+ generation=(\d{1,16})(?: |$)/.exec(metadata)
-  return match === null ? null : Number(match[1])
+/** Kafka's limit for the metadata of one offset, in bytes; ours is ASCII. */
+export const commitMetadataBytesMax = 4_096
+
+/**
+ * The metadata of a commit: the version of this format, the life of the subscription (one that was deleted and made
+ * again must not go on where its namesake stood), and what is done beyond the committed offset, as far as it fits.
+ *
+ *     barnabas/1 generation=1772366400000 done=1.2.1.4
+ */
+export function encodeCommitMetadata(generation: number, committed: number, done: readonly OffsetRange[] = []): string {
+  const head = `barnabas/1 generation=${generation}`
+  if (done.length === 0) return head
+  const runs = encodeRanges(committed, done, commitMetadataBytesMax - head.length - ' done='.length)
+  return `${head} done=${runs}`
+}
+
+/** Reads what `encodeCommitMetadata` wrote; null for what some other tool wrote (`kafka-consumer-groups --reset-offsets`). */
+export function decodeCommitMetadata(metadata: string, committed: number): CommitMetadata | null {
+  const match = /^barnabas\/1 generation=(\d{1,16})(?: done=(.*))?$/s.exec(metadata)
+  if (match === null) return null
+  const done = decodeRanges(committed, match[2] ?? '')
+  return { generation: Number(match[1]), done: done ?? [], isWhole: done !== null }
 }

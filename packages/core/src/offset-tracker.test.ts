@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { decodeCommitMetadata, encodeCommitMetadata } from './commit-metadata.ts'
 import { createOffsetTracker } from './offset-tracker.ts'
 import type { OpenRecord } from './offset-tracker.ts'
 
@@ -24,7 +25,7 @@ test('nothing taken: the start is what may be committed', () => {
 
 test('a gap before the first record is passed over only when that record is done', () => {
   const tracker = createOffsetTracker(0)
-  const record = tracker.take(1_000)
+  const record = tracker.take(1_000)!
   expect(tracker).toMatchObject({ next: 1_001, committable: 1_000 })
   tracker.finish(record)
   expect(tracker.committable).toBe(1_001)
@@ -34,7 +35,7 @@ test('skipping moves what may be committed only while nothing is open, and never
   const tracker = createOffsetTracker(10)
   tracker.skipTo(15)
   expect(tracker).toMatchObject({ next: 15, committable: 15 })
-  const record = tracker.take(15)
+  const record = tracker.take(15)!
   tracker.skipTo(30)
   expect(tracker).toMatchObject({ next: 30, committable: 15, openCount: 1 })
   tracker.skipTo(20)
@@ -55,7 +56,7 @@ test('an offset is taken once', () => {
 
 test('a record is finished once', () => {
   const tracker = createOffsetTracker(0)
-  const [first, second] = [tracker.take(0), tracker.take(1)]
+  const [first, second] = [tracker.take(0)!, tracker.take(1)!]
   tracker.finish(second)
   expect(() => tracker.finish(second)).toThrow('offset 1 was finished already')
   expect(tracker).toMatchObject({ committable: 0, openCount: 1 })
@@ -66,12 +67,12 @@ test('a record is finished once', () => {
 
 test('a hundred thousand records behind an open one, and then it closes', () => {
   const tracker = createOffsetTracker(0)
-  const open = tracker.take(0)
-  for (let offset = 1; offset < 100_000; offset += 1) tracker.finish(tracker.take(offset))
+  const open = tracker.take(0)!
+  for (let offset = 1; offset < 100_000; offset += 1) tracker.finish(tracker.take(offset)!)
   expect(tracker).toMatchObject({ next: 100_000, committable: 0, openCount: 1 })
   tracker.finish(open)
   expect(tracker).toMatchObject({ next: 100_000, committable: 100_000, openCount: 0 })
-  const later = tracker.take(100_000)
+  const later = tracker.take(100_000)!
   expect(tracker.committable).toBe(100_000)
   tracker.finish(later)
   expect(tracker.committable).toBe(100_001)
@@ -97,7 +98,7 @@ test.each([
       let committed = start
       for (const action of steps) {
         if (action.kind === 'take') {
-          open.push(tracker.take(next + action.gap))
+          open.push(tracker.take(next + action.gap)!)
           next += action.gap + 1
         } else if (action.kind === 'skip') {
           tracker.skipTo(next + action.by)
@@ -115,5 +116,54 @@ test.each([
     }),
     // Thousands of steps are not worth shrinking: short lives show the same mistake smaller.
     { numRuns: runs, endOnFailure: length > 1_000 },
+  )
+})
+
+test('the picture: what is done beyond the first open record', () => {
+  const tracker = createOffsetTracker(40)
+  const [at40, at41, , at44] = [40, 41, 43, 44, 45].map((offset) => tracker.take(offset)!)
+  expect(tracker.doneBeyond()).toEqual([{ from: 42, to: 43 }])
+  tracker.finish(at41!)
+  tracker.finish(at44!)
+  expect(tracker.doneBeyond()).toEqual([
+    { from: 41, to: 43 },
+    { from: 44, to: 45 },
+  ])
+  tracker.finish(at40!)
+  expect([tracker.committable, tracker.doneBeyond()]).toEqual([43, [{ from: 44, to: 45 }]])
+})
+
+test('what an earlier life has done is not taken again, and is kept until reading has passed it', () => {
+  const done = [
+    { from: 12, to: 14 },
+    { from: 16, to: 20 },
+  ]
+  const tracker = createOffsetTracker(10, done)
+  expect(tracker.doneBeyond()).toEqual(done)
+  const taken = [10, 11, 12, 13, 14].map((offset) => tracker.take(offset))
+  expect(taken.map((record) => record?.offset ?? null)).toEqual([10, 11, null, null, 14])
+  expect(tracker.doneBeyond()).toEqual(done)
+  for (const record of taken) if (record !== null) tracker.finish(record)
+  expect([tracker.committable, tracker.doneBeyond()]).toEqual([15, [{ from: 16, to: 20 }]])
+  expect([tracker.take(15)?.offset, tracker.take(19), tracker.take(20)?.offset]).toEqual([15, null, 20])
+  expect([tracker.committable, tracker.doneBeyond()]).toEqual([15, [{ from: 16, to: 20 }]])
+})
+
+test('a life that begins with the metadata of another takes exactly what that one had open', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 1_000 }), fc.array(fc.boolean(), { maxLength: 200 }), (start, finishes) => {
+      const first = createOffsetTracker(start)
+      const records = finishes.map((_, index) => first.take(start + index)!)
+      records.forEach((record, index) => finishes[index] && first.finish(record))
+      const metadata = encodeCommitMetadata(7, first.committable, first.doneBeyond())
+      const { done } = decodeCommitMetadata(metadata, first.committable)!
+      const second = createOffsetTracker(first.committable, done)
+      const again = []
+      for (let offset = second.next; offset < start + finishes.length; offset += 1)
+        again.push(second.take(offset)?.offset)
+      expect(again.filter((offset) => offset !== undefined)).toEqual(
+        records.filter((_, index) => !finishes[index]).map(({ offset }) => offset),
+      )
+    }),
   )
 })

@@ -1,4 +1,5 @@
 import { decodeCommitMetadata } from './commit-metadata.ts'
+import type { OffsetRange } from './offset-ranges.ts'
 
 /** What is known of one source partition when a subscription's consumer gets it. */
 export interface PartitionFacts {
@@ -15,7 +16,8 @@ export interface PartitionFacts {
 }
 
 export type StartPlace =
-  | { readonly kind: 'at'; readonly offset: number }
+  /** `done`: what an earlier reader of this life has done beyond it. */
+  | { readonly kind: 'at'; readonly offset: number; readonly done: readonly OffsetRange[] }
   /** It ran before and its committed offset is gone: any place would be a guess. */
   | { readonly kind: 'unknown' }
 
@@ -29,12 +31,16 @@ export function startPlace(facts: PartitionFacts): StartPlace {
   const { committed, low } = facts
   const start = facts.wasMissing ? undefined : facts.start
   if (committed !== undefined) {
-    const generation = decodeCommitMetadata(committed.metadata)
-    if (generation === null) return { kind: 'at', offset: committed.offset }
+    const metadata = decodeCommitMetadata(committed.metadata, committed.offset)
+    if (metadata === null) return at(committed.offset)
     // Below the start offset after its topic left the subscription and came back with `from: latest`.
-    if (generation === facts.generation) return { kind: 'at', offset: Math.max(committed.offset, start ?? 0) }
+    if (metadata.generation === facts.generation) return at(Math.max(committed.offset, start ?? 0), metadata.done)
   }
-  if (start === undefined) return { kind: 'at', offset: low }
+  if (start === undefined) return at(low)
   if (facts.ranBefore) return { kind: 'unknown' }
-  return { kind: 'at', offset: Math.max(start, low) }
+  return at(Math.max(start, low))
+}
+
+function at(offset: number, done: readonly OffsetRange[] = []): StartPlace {
+  return { kind: 'at', offset, done: done.filter(({ to }) => to > offset) }
 }

@@ -1,5 +1,5 @@
-import { createOffsetTracker } from '@barnabas/core'
-import type { KafkaRecord, OffsetTracker, OpenRecord, TopicPartition } from '@barnabas/core'
+import { createOffsetTracker, decodeCommitMetadata, encodeCommitMetadata } from '@barnabas/core'
+import type { KafkaRecord, OffsetTracker, OpenRecord, StartPlace, TopicPartition } from '@barnabas/core'
 import type {
   Assignment,
   CommitPosition,
@@ -32,7 +32,8 @@ export interface TrackedConsumer {
 export interface TrackedPartition extends TopicPartition {
   /** True after a rebalance took the partition away: verdicts for it must not be carried out any more. */
   readonly lost: boolean
-  take(offset: number): OpenRecord
+  /** Null for a record that an earlier reader has done already. */
+  take(offset: number): OpenRecord | null
   /** The record is done. `wroteRecord`: because another record was written for it, so commit within 50 ms. */
   finish(record: OpenRecord, wroteRecord: boolean): void
   pause(): void
@@ -47,17 +48,13 @@ export interface TrackedConsumerOptions {
   readonly kafka: KafkaClient
   readonly groupId: string
   readonly topics: readonly string[]
-  /** Written with every commit. */
-  readonly commitMetadata: string
+  /** Stands in the metadata of every commit: which life of the subscription it belongs to, 0 where there are none. */
+  readonly generation: number
   /**
-   * Where a gained partition starts, given what the group committed for it and the partition's first offset;
-   * null when it cannot be told and the consumer must not go on (`onNoPlace` is called).
+   * Where a gained partition starts, given what the group committed for it and the partition's first offset; when
+   * that is unknown the consumer does not go on (`onNoPlace` is called).
    */
-  readonly startOffset: (
-    partition: TopicPartition,
-    committed: CommittedOffset | undefined,
-    low: number,
-  ) => number | null
+  readonly startPlace: (partition: TopicPartition, committed: CommittedOffset | undefined, low: number) => StartPlace
   readonly onNoPlace: (partition: TopicPartition) => void
   /** Must not wait: takes each record, or seeks back to the first that it does not take. */
   readonly onRecords: (partition: TrackedPartition, records: readonly KafkaRecord[]) => void
@@ -79,7 +76,8 @@ const troubleDelayMs = 500
 interface OwnPartition extends TrackedPartition {
   lost: boolean
   tracker: OffsetTracker
-  committed: number
+  /** What stands at the broker, null when that is not ours. */
+  committed: CommitPosition | null
 }
 
 export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedConsumer {
@@ -146,26 +144,24 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     const placed: OwnPartition[] = []
     for (const each of unplaced) {
       const before = committedOf.get(keyOf(each))
-      const start = options.startOffset(each, before, lowOf.get(keyOf(each)) ?? 0)
-      if (start === null) {
+      const start = options.startPlace(each, before, lowOf.get(keyOf(each)) ?? 0)
+      if (start.kind === 'unknown') {
         options.onNoPlace(each)
         return false
       }
-      const isCommitted = before?.offset === start && before.metadata === options.commitMetadata
-      placed.push(trackPartition(each, start, isCommitted ? start : -1))
+      if (before !== undefined && decodeCommitMetadata(before.metadata, before.offset)?.isWhole === false) {
+        logger.warn(
+          { group: groupId, ...each, metadata: before.metadata },
+          'the metadata of the commit is damaged: what was done beyond it is delivered once more',
+        )
+      }
+      placed.push(trackPartition(each, start, before))
     }
-    const positions = placed
-      .filter((each) => each.committed < 0)
-      .map((each) => ({
-        topic: each.topic,
-        partition: each.partition,
-        offset: each.tracker.next,
-        metadata: options.commitMetadata,
-      }))
+    const positions = placed.filter((each) => each.committed === null).map(positionOf)
     if (positions.length > 0 && !(await consumer.commit(positions))) return false
     if (ofEpoch !== epoch || stopped) return false
     for (const each of placed) {
-      each.committed = each.tracker.next
+      each.committed ??= positionOf(each)
       partitions.set(keyOf(each), each)
       consumer.seek(each, each.tracker.next)
     }
@@ -173,13 +169,17 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     return true
   }
 
-  function trackPartition({ topic, partition }: TopicPartition, start: number, committed: number): OwnPartition {
-    const tracker = createOffsetTracker(start)
+  function trackPartition(
+    { topic, partition }: TopicPartition,
+    start: Extract<StartPlace, { kind: 'at' }>,
+    before: CommittedOffset | undefined,
+  ): OwnPartition {
+    const tracker = createOffsetTracker(start.offset, start.done)
     const own: OwnPartition = {
       topic,
       partition,
       tracker,
-      committed,
+      committed: null,
       lost: false,
       take: (offset) => tracker.take(offset),
       finish(record, wroteRecord) {
@@ -199,7 +199,20 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
         return tracker.openCount
       },
     }
+    const position = positionOf(own)
+    if (before?.offset === position.offset && before.metadata === position.metadata) own.committed = position
     return own
+  }
+
+  /** What may be committed of a partition now. */
+  function positionOf({ topic, partition, tracker }: OwnPartition): CommitPosition {
+    const offset = tracker.committable
+    return {
+      topic,
+      partition,
+      offset,
+      metadata: encodeCommitMetadata(options.generation, offset, tracker.doneBeyond()),
+    }
   }
 
   function scheduleCommit(withinMs: number): void {
@@ -223,17 +236,17 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   }
 
   async function commitDone(): Promise<void> {
-    const due = [...partitions.values()].filter((each) => each.tracker.committable > each.committed)
+    const due = [...partitions.values()].flatMap((partition) => {
+      const position = positionOf(partition)
+      const { committed } = partition
+      const isNew = committed?.offset !== position.offset || committed.metadata !== position.metadata
+      return isNew ? [{ partition, position }] : []
+    })
     if (due.length === 0) return
-    const positions = due.map(({ topic, partition, tracker }) => ({
-      topic,
-      partition,
-      offset: tracker.committable,
-      metadata: options.commitMetadata,
-    }))
+    const positions = due.map(({ position }) => position)
     try {
       if (!(await consumer.commit(positions))) return
-      due.forEach((each, index) => (each.committed = positions[index]?.offset ?? each.committed))
+      for (const { partition, position } of due) partition.committed = position
       options.onCommitted?.(positions)
     } catch (error) {
       logger.warn({ group: groupId, error: messageOf(error) }, 'commit failed; trying again')
