@@ -23,7 +23,8 @@ export function processTerminal(): Terminal {
     env: process.env,
     cwd: process.cwd(),
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
-    print: (line) => void process.stdout.write(`${line}\n`),
+    // Escaped JSON is the same JSON; YAML was written so that it bears it too.
+    print: (line) => void process.stdout.write(`${printable(line)}\n`),
     note: (line) => void process.stderr.write(`${printable(line)}\n`),
     readStdin: () => text(process.stdin),
     async ask(question) {

@@ -39,9 +39,13 @@ beforeAll(async () => {
     kafkaVersion: '4.4.0',
   }
   await writeFile(join(localData, 'broker.json'), JSON.stringify(file))
+  slow = beginSlowCommands()
 })
 
+let slow: ReturnType<typeof beginSlowCommands>
+
 afterAll(async () => {
+  await Promise.allSettled(Object.values(slow))
   await rm(cwd, { recursive: true, force: true })
 })
 
@@ -261,18 +265,6 @@ test('apply waits for the status that this revision reaches', async () => {
   ])
 })
 
-test('apply says after 30 s that no dispatcher answers', { timeout: 90_000 }, async () => {
-  const id = randomName('sub')
-  const before = Date.now()
-  const ended = await barnabas(['apply', '-f', '-'], { stdin: await subscription({ id }) })
-  expect(Date.now() - before).toBeGreaterThanOrEqual(30_000)
-  expect(ended).toMatchObject({
-    status: 1,
-    out: `${id} created\n`,
-    err: expect.stringMatching(/no dispatcher answers/),
-  })
-})
-
 async function revisionStored(id: string, revision: number): Promise<void> {
   await readTopic(kafka, `${prefix}.subscriptions`, (records) =>
     records.some(
@@ -365,10 +357,7 @@ test('what the broker refuses is told, and Barnabas’s own topics take no event
 
 test('get -o json through pnpm and a pipe is JSON and nothing else', async () => {
   const id = await applied()
-  // The pnpm that runs the tests, when one does: asking npx for it takes seconds.
-  const own = process.env['npm_execpath'] ?? ''
-  const pnpm = own.includes('pnpm') ? `node '${own}'` : 'npx -y pnpm@10'
-  const command = ['sh', '-c', `${pnpm} --dir '${root}' barnabas get -o json | cat`] as const
+  const command = ['sh', '-c', `cd '${root}' && npx -y pnpm@10 barnabas get -o json | cat`] as const
   const { out } = await barnabas([], { command: [...command] })
   const ids = (JSON.parse(out) as { id: string }[]).map((each) => each.id)
   expect(ids).toContain(id)
@@ -470,7 +459,7 @@ async function commit(groupId: string, topic: string, offset: number, generation
   const options = { groupId, topics: [topic], onRecords: ignore, onAssigned: ignore, onFailed: ignore }
   const consumer = client.consumer(options)
   await consumer.start()
-  const metadata = encodeCommitMetadata(generation)
+  const metadata = encodeCommitMetadata(generation, offset)
   expect(await consumer.commit([{ topic, partition: 0, offset, metadata }])).toBe(true)
   await client.close()
 }
@@ -584,21 +573,6 @@ test('where Barnabas never ran there is nothing to see, and looking makes nothin
   await admin.disconnect()
 })
 
-test('a broker that takes connections and never answers is given up after ten seconds', async () => {
-  const silent = createServer()
-  await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
-  const address = silent.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const before = Date.now()
-  const ended = await barnabas(['get'], { env: { KAFKA_BROKERS: `127.0.0.1:${port}` } })
-  silent.close()
-  expect(ended).toMatchObject({ status: 1, out: '' })
-  expect(ended.err).toMatch(
-    /^error: Kafka at 127\.0\.0\.1:\d+ does not answer .*; is it running, and is KAFKA_BROKERS right\?\n$/,
-  )
-  expect(Date.now() - before).toBeLessThan(20_000)
-})
-
 test('without a broker the command says how to get one', async () => {
   expect(await barnabas(['get'], { broker: 'none' })).toEqual({
     status: 1,
@@ -606,3 +580,49 @@ test('without a broker the command says how to get one', async () => {
     err: 'error: no broker: run `pnpm start` or set KAFKA_BROKERS\n',
   })
 })
+
+test('a broker that takes connections and never answers is given up after ten seconds', async () => {
+  const { ended, tookMs } = await slow.silentBroker
+  expect(ended).toMatchObject({ status: 1, out: '' })
+  expect(ended.err).toMatch(
+    /^error: Kafka at 127\.0\.0\.1:\d+ does not answer .*; is it running, and is KAFKA_BROKERS right\?\n$/,
+  )
+  expect(tookMs).toBeLessThan(25_000)
+})
+
+test('apply says after 30 s that no dispatcher answers', async () => {
+  const { ended, tookMs } = await slow.noDispatcher
+  expect(ended).toMatchObject({
+    status: 1,
+    out: 'nobody created\n',
+    err: expect.stringMatching(/^error: nobody: no dispatcher answers/),
+  })
+  expect(tookMs).toBeGreaterThanOrEqual(30_000)
+})
+
+/** What waits by design, begun before the other tests so that nobody waits for it. */
+function beginSlowCommands() {
+  const silentBroker = async () => {
+    const silent = createServer()
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
+    const address = silent.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const timed = await taking(() => barnabas(['get'], { env: { KAFKA_BROKERS: `127.0.0.1:${port}` } }))
+    silent.close()
+    return timed
+  }
+  const noDispatcher = async () => {
+    const stdin = await subscription({ id: 'nobody' })
+    return await taking(() => barnabas(['apply', '-f', '-'], { stdin, env: { BARNABAS_PREFIX: randomName('cli') } }))
+  }
+  const begun = { silentBroker: silentBroker(), noDispatcher: noDispatcher() }
+  // What fails is told by the test that waits for it.
+  void Promise.allSettled(Object.values(begun))
+  return begun
+}
+
+async function taking(work: () => Promise<Ended>) {
+  const before = Date.now()
+  const ended = await work()
+  return { ended, tookMs: Date.now() - before }
+}

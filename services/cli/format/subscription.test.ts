@@ -49,6 +49,13 @@ test('YAML is what was written and its revision, and apply takes it again', () =
   expect(parseSubscription(parse(text))).toMatchObject({ kind: 'valid', expected: { revision: 3 } })
 })
 
+test('YAML with what a terminal must not see means the same all the same', () => {
+  const types = ['a\u009b2J', 'b\u202ec', '\u0007', 'd\ne']
+  const text = subscriptionYaml(shown({ ...record, types }, 3))
+  expect(text).not.toMatch(/[\u009b\u202e]/)
+  expect(parse(text)).toMatchObject({ id: 'a', types, revision: 3 })
+})
+
 test('JSON is what is stored, with the status beside it', () => {
   expect(subscriptionJson(shown(record, 3))).toMatchObject({ ...record, status: { status: 'Running', revision: 3 } })
   expect(subscriptionJson(shown(record))).toEqual({ ...record, status: null })

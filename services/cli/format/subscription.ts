@@ -2,6 +2,7 @@ import { destinationForDisplay } from '@barnabas/core'
 import type { StatusRecord, StoredSubscription, WrittenSubscription } from '@barnabas/core'
 import { stringify } from 'yaml'
 import { age } from './age.ts'
+import { printable } from './printable.ts'
 import { table } from './table.ts'
 
 /** One subscription as the topics tell it. */
@@ -62,8 +63,11 @@ export function subscriptionJson({ id, stored, status }: ShownSubscription): Rea
 /** What a person wrote and which revision it is: `apply` takes it again. */
 export function subscriptionYaml({ id, stored }: ShownSubscription): string {
   if (stored.kind === 'valid') {
-    const { written, life } = stored
-    return stringify({ ...written, revision: life.revision }, { lineWidth: 0 }).trimEnd()
+    const value = { ...stored.written, revision: stored.life.revision }
+    const text = stringify(value, { lineWidth: 0 })
+    // In double quotes an escape of what a terminal must not see means the same.
+    const isPlain = printable(text) === text
+    return (isPlain ? text : printable(stringify(value, { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE' }))).trimEnd()
   }
   const reasons = stored.problems.flatMap(({ message }) => message.split('\n').map((line) => `#   ${line}`))
   return [`# ${JSON.stringify(id)} does not validate:`, ...reasons].join('\n')
