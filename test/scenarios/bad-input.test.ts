@@ -1,4 +1,4 @@
-/** Records on a source topic that nobody expects: design, promise 6 (damage is a dead letter with a reason), row C6. */
+/** Records on a source topic that nobody expects: row D3 (any client may produce); design, promise 6: damage is a dead letter with a reason. */
 import type { IHeaders, Message } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apply, createSourceTopic, lagOf, metric, removeEverything, startBarnabas } from '../support/barnabas.ts'

@@ -1,4 +1,4 @@
-/** Subscriptions come, change and go while Barnabas runs: rows B11, C5; "taken up within 2 s without a restart". */
+/** Subscriptions come, change and go while Barnabas runs: rows A1, A9; "taken up within 2 s without a restart". */
 import type { Message } from 'kafkajs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { apply, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
