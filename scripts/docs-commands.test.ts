@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { environmentVariables } from '@barnabas/runtime'
@@ -11,6 +11,11 @@ import { anchors, codeBlocks, codeSpans, differences, page, tableOf } from './ma
 const root = join(import.meta.dirname, '..')
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+
+const sources = globSync('{packages,services,test}/**/*.ts', {
+  cwd: root,
+  exclude: (path) => path.endsWith('node_modules'),
+})
 
 const scripts = Object.keys((JSON.parse(page('package.json')) as { scripts: Record<string, string> }).scripts)
 /** Commands of pnpm itself. */
@@ -89,6 +94,21 @@ test.each(pages)('%s: every link within the repository leads somewhere', (path) 
     return anchor !== undefined && !anchors(page(linked)).has(anchor)
   })
   expect(broken).toEqual([])
+})
+
+test('every row that a comment or a test cites is in docs/requirements.md', () => {
+  const requirements = page('docs/requirements.md')
+  const rows = new Set([...requirements.matchAll(/^\| ([A-D]\d{1,2}) /gm)].map(([, row = '']) => row))
+  const cited = sources.flatMap((file) =>
+    [...page(file).matchAll(/\b[Rr]ows? ((?:[A-D]\d{1,2}(?:, | and )?)+)/g)].flatMap(([, list = '']) =>
+      list
+        .split(/, | and /)
+        .filter((row) => row !== '' && !rows.has(row))
+        .map((row) => `${file}: ${row}`),
+    ),
+  )
+  expect(rows.size).toBe(39)
+  expect(cited.join('\n')).toBe('')
 })
 
 /** The commands below one, as its own help lists them. */
