@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { printable } from './format/printable.ts'
@@ -30,10 +29,12 @@ export function processTerminal(): Terminal {
     async ask(question) {
       // On standard error, so that the question is seen when the output goes elsewhere.
       const questioner = createInterface({ input: process.stdin, output: process.stderr })
-      // Ctrl-D and Ctrl-C end the question without an answer.
-      const unanswered = once(questioner, 'close').then(() => '')
       try {
-        return await Promise.race([questioner.question(question), unanswered])
+        return await questioner.question(question)
+      } catch {
+        // Ctrl-D and Ctrl-C end the question without an answer.
+        process.stderr.write('\n')
+        return ''
       } finally {
         questioner.close()
       }
