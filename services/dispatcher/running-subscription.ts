@@ -82,7 +82,12 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       pausedForWindow.add(partition)
     },
     onLost: (partition) => pausedForWindow.delete(partition),
+    onRejoining() {
+      window.hold()
+      return window.idle()
+    },
     onPlaced(assignment) {
+      window.open()
       leading = assignment.isLeader ? assignment : null
       void announce()
     },

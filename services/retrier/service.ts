@@ -105,7 +105,14 @@ export function createRetrier(options: RetrierOptions): Retrier {
     onNoPlace: () => {},
     onRecords: (partition, records) => lanes.onRecords(partition, records),
     onLost: (partition) => lanes.onLost(partition),
-    onPlaced: () => ready.resolve(),
+    async onRejoining() {
+      for (const window of windows.values()) window.hold()
+      await Promise.all([...windows.values()].map((window) => window.idle()))
+    },
+    onPlaced() {
+      for (const window of windows.values()) window.open()
+      ready.resolve()
+    },
     onFailed: options.onFailed,
     onCommitted: (positions) => cleaner.committed(positions),
     logger: options.logger,

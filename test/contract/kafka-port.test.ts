@@ -119,6 +119,28 @@ describe('a consumer', () => {
     expect(names(one.records.items.slice(4))).toEqual(names(kept))
   })
 
+  test('is told before it rejoins, while its commits still count, and is not kept out for longer than two seconds', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port, 2)
+    const groupId = randomName('contract')
+    const told: boolean[] = []
+    const one = await startMember(port, {
+      topics: [topic],
+      groupId,
+      async onRejoining() {
+        told.push(await one.consumer.commit([{ topic, partition: 0, offset: 0, metadata: 'before the rejoin' }]))
+        await new Promise(() => {})
+      },
+    })
+    expect(told).toEqual([])
+    const startedAt = Date.now()
+    const two = await startMember(port, { topics: [topic], groupId })
+    await two.assignments.until((all) => all.at(-1)?.gained.length === 1)
+    expect(told).toEqual([true])
+    expect(Date.now() - startedAt).toBeLessThan(5_000)
+    expect(await port.admin.committed(groupId, [topic])).toMatchObject([{ metadata: 'before the rejoin' }])
+  })
+
   test('with another subscription than its leader gets the topics that only it reads', async () => {
     const port = connectPort()
     const [old, added] = [await newTopic(port, 2), await newTopic(port, 2)]

@@ -22,7 +22,12 @@ interface Taken {
 }
 
 /** A consumer that takes whatever comes and finishes it when the test says so. */
-async function follow(topic: string, groupId: string, startOffset: (low: number) => number | null = (low) => low) {
+async function follow(
+  topic: string,
+  groupId: string,
+  startOffset: (low: number) => number | null = (low) => low,
+  onRejoining: () => Promise<void> = async () => {},
+) {
   const kafka: KafkaClient = connectKafka({
     brokers: testBrokers(),
     clientId: randomName('test'),
@@ -56,6 +61,7 @@ async function follow(topic: string, groupId: string, startOffset: (low: number)
       }
       told()
     },
+    onRejoining,
     onPlaced: told,
     onFailed(failure) {
       throw new Error(failure.message)
@@ -180,6 +186,20 @@ test('a member that joins gets a part; what the other had open there is lost to 
   const committed = await first.kafka.admin.committed(groupId, [topic])
   expect(committed.find(({ partition }) => partition === moved)?.offset).toBe(0)
   expect(first.taken).toHaveLength(4)
+  await Promise.all([first.consumer.stop(), second.consumer.stop()])
+})
+
+test('what ends while the group waits for a rejoin is committed before it, and no other member does it again', async () => {
+  const { topic, groupId } = await topicWith([], 2)
+  await Promise.all([send(topic, [0, 1], 0), send(topic, [0, 1], 1)])
+  const first = await follow(topic, groupId, undefined, async () => {
+    for (const { partition, open: record } of first.taken) partition.finish(record, false)
+  })
+  await first.until(() => first.taken.length === 4)
+  const second = await follow(topic, groupId)
+  await Promise.all([send(topic, [2], 0), send(topic, [2], 1)])
+  await second.until(() => second.taken.length === 1)
+  expect(second.taken[0]?.record.offset).toBe(2)
   await Promise.all([first.consumer.stop(), second.consumer.stop()])
 })
 

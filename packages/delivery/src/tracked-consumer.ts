@@ -59,6 +59,11 @@ export interface TrackedConsumerOptions {
   /** Must not wait: takes each record, or seeks back to the first that it does not take. */
   readonly onRecords: (partition: TrackedPartition, records: readonly KafkaRecord[]) => void
   readonly onLost?: (partition: TrackedPartition) => void
+  /**
+   * Before the group is joined anew: hand nothing more over, and finish what is under way. What is finished when it
+   * resolves is committed before the join, so that no other member does it again.
+   */
+  readonly onRejoining?: () => Promise<void>
   /** All partitions of this assignment have their place. */
   readonly onPlaced: (assignment: Assignment) => void
   readonly onFailed: (failure: ConsumerFailure) => void
@@ -117,6 +122,10 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       const unplaced = [...assignment.gained, ...assignment.kept].filter((each) => !partitions.has(keyOf(each)))
       consumer.pause(unplaced)
       void placeUntilDone(assignment, unplaced, epoch)
+    },
+    async onRejoining() {
+      await options.onRejoining?.()
+      await commitOnce()
     },
     onFailed: options.onFailed,
   })

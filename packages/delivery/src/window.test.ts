@@ -75,3 +75,16 @@ test('thousands that wait keep their order', async () => {
   await expect.poll(() => order.length).toBe(5_000)
   expect(order).toEqual(Array.from({ length: 5_000 }, (_, index) => index))
 })
+
+test('a held window gives no place until it is opened', async () => {
+  const { started, settle, task } = controlled()
+  const window = createWindow(() => 1)
+  window.run(task(0))
+  window.hold()
+  window.run(task(1))
+  settle[0]?.()
+  await window.idle()
+  expect([started, window.waiting]).toEqual([[0], 1])
+  window.open()
+  expect(started).toEqual([0, 1])
+})

@@ -8,6 +8,9 @@ export interface Window {
   readonly waiting: number
   /** Runs the task as soon as there is a place; it holds the place until it settles. It must not reject. */
   run(task: () => Promise<void>, onDropped?: () => void): void
+  /** Gives no place to anybody until `open`; what is in flight goes on. */
+  hold(): void
+  open(): void
   /** Drops those that wait, and tells them. */
   clear(): void
   /** Resolves when nothing is in flight any more. */
@@ -16,12 +19,13 @@ export interface Window {
 
 export function createWindow(limit: () => number, onFreed: () => void = () => {}): Window {
   let inFlight = 0
+  let isHeld = false
   let queue: { readonly task: () => Promise<void>; readonly onDropped: (() => void) | undefined }[] = []
   let head = 0
   const idleWaiters: (() => void)[] = []
 
   function pump(): void {
-    while (inFlight < limit() && head < queue.length) {
+    while (!isHeld && inFlight < limit() && head < queue.length) {
       const next = queue[head]
       head += 1
       if (head > 256 && head * 2 > queue.length) {
@@ -50,6 +54,13 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
     },
     run(task, onDropped) {
       queue.push({ task, onDropped })
+      pump()
+    },
+    hold() {
+      isHeld = true
+    },
+    open() {
+      isHeld = false
       pump()
     },
     clear() {

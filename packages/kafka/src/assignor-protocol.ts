@@ -13,11 +13,20 @@ const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
 
 type Claim = Pick<GroupMember, 'ownedGeneration' | 'owned'>
 
-/** `assignPartitions` as the client wants it. `claim` is asked at every join for what this member holds. */
-export function createAssignor(claim: () => Claim): PartitionAssigner {
-  return ({ cluster }) => ({
+/** What our patch lets an assignor have beside what the client asks of it: awaited before each rejoin. */
+interface BeforeJoin {
+  readonly beforeJoin: () => Promise<void>
+}
+
+/**
+ * `assignPartitions` as the client wants it. `claim` is asked at every join for what this member holds, after
+ * `beforeJoin` has finished what is under way.
+ */
+export function createAssignor(claim: () => Claim, beforeJoin: () => Promise<void>): PartitionAssigner {
+  return ({ cluster }): ReturnType<PartitionAssigner> & BeforeJoin => ({
     name: ASSIGNOR_NAME,
     version: ASSIGNOR_VERSION,
+    beforeJoin,
 
     protocol: ({ topics }) => ({
       name: ASSIGNOR_NAME,

@@ -30,6 +30,8 @@ const MAX_WAIT_MS = 1_000
 const HEARTBEAT_MS = 1_000
 const METADATA_MAX_AGE_MS = 30_000
 const MAX_BYTES_PER_PARTITION = 256 * 1024
+/** How long a rejoin waits for `onRejoining`: the other members of the group wait with it. */
+const REJOIN_WAIT_MS = 2_000
 /** Without a fetch for so long the watchdog asks whether the topics are still there. */
 const STALLED_AFTER_MS = 3_000
 const WATCH_EVERY_MS = 1_000
@@ -87,10 +89,23 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
         // A loop that was being restarted when `stop` came would join after all, and nobody could end it.
         if (state === 'ended') throw new kafkajs.KafkaJSNonRetriableError(`consumer of group ${groupId} was stopped`)
         return { ownedGeneration: member.generationId, owned: owned.partitions() }
-      }),
+      }, beforeJoin),
     ],
     retry: { retries: 1_000_000, initialRetryTime: 100, maxRetryTime: 1_000 },
   })
+
+  /** Nothing here may keep the member out of its group: what takes too long or fails goes on without the wait. */
+  async function beforeJoin(): Promise<void> {
+    if (state !== 'running' || member.memberId === '' || options.onRejoining === undefined) return
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(REJOIN_WAIT_MS, sessionTimeoutMs / 3))
+    })
+    await Promise.race([options.onRejoining(), limit]).catch((error: unknown) => {
+      logger.warn({ groupId, error: String(error) }, 'what was under way could not be finished before a rejoin')
+    })
+    clearTimeout(timer)
+  }
 
   function onGroupJoin(join: GroupJoin): void {
     const before = owned

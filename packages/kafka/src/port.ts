@@ -32,6 +32,12 @@ export interface ConsumerOptions {
    */
   readonly onAssigned: (assignment: Assignment) => void
   /**
+   * Awaited before the group is joined anew, while no record is handed over and this member's commits still count:
+   * the moment to finish and commit what is under way, because afterwards its partitions may be another's. It has
+   * two seconds (a third of a session time-out below six); then the group is joined all the same.
+   */
+  readonly onRejoining?: () => Promise<void>
+  /**
    * The consumer has stopped for good and its loop is dead (a codec that is not known, a topic that is gone,
    * a refused authorization …). What can pass (broker restart, lost connection) never comes here.
    */
