@@ -20,6 +20,8 @@ export interface HandleOptions {
   readonly cancel: AbortSignal
   readonly timeScale: number
   readonly now: () => number
+  /** Whether this write of the event was read at another place already. */
+  readonly isDoubled: (waiting: WaitingRecord, state: DeliveryState) => boolean
   /** False when the process ends first. */
   readonly waitUntil: (time: number) => Promise<boolean>
   /** The record's stay in memory is over. */
@@ -43,6 +45,11 @@ export function createHandle(options: HandleOptions): (waiting: WaitingRecord) =
     const { decoded } = waiting
     const abandoned = () => waiting.partition.lost
     if (decoded.kind === 'malformed') return buryDamaged(waiting, abandoned)
+
+    if (options.isDoubled(waiting, decoded.state)) {
+      const verdict = { kind: 'done' } as const
+      return { kind: 'durable', wroteRecord: false, verdict }
+    }
 
     const { key, value, headers } = waiting.record
     const parcel = { key, value, headers: withoutOwnHeaders(headers), state: decoded.state }

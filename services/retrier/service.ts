@@ -3,6 +3,7 @@ import type { Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
 import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
 import type { Deliverer, Logger, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { createDoubledRecords } from './doubled-records.ts'
 import { createHandle } from './handle.ts'
 import type { Recipient } from './handle.ts'
 import { createTierCleaner } from './tier-cleaner.ts'
@@ -46,6 +47,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
   const tierByTopic = new Map<string, Tier>(tiers.map((tier) => [names.retryTopic(tier.name), tier]))
   const windows = new Map<string, Window>()
   const cancel = new AbortController()
+  const doubled = createDoubledRecords()
   const waits = new Set<() => void>()
   let inHand = 0
   let closing = false
@@ -86,6 +88,17 @@ export function createRetrier(options: RetrierOptions): Retrier {
     cancel: cancel.signal,
     timeScale,
     now,
+    isDoubled({ record }, state) {
+      const isDoubled = doubled.isDoubled(state, record, now())
+      if (isDoubled) {
+        const { topic, partition, offset } = record
+        options.logger.info(
+          { subscription: state.subscriptionId, topic, partition, offset },
+          'dropped a doubled retry record',
+        )
+      }
+      return isDoubled
+    },
     waitUntil: waitInMemory,
     release: (waiting) => lanes.release(waiting),
   })
