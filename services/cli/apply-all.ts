@@ -3,7 +3,7 @@ import { applySubscription, prepareOwnTopics } from '@barnabas/registry'
 import type { ApplyOptions } from '@barnabas/registry'
 import type { Cluster } from './cluster.ts'
 import { Refusal } from './refusal.ts'
-import { ensureSourceTopics, missingTopics, refuseMissing } from './source-topics.ts'
+import { createCommands, ensureSourceTopics, missingTopics, refuseMissing } from './source-topics.ts'
 import { openStore } from './store.ts'
 import type { Store } from './store.ts'
 
@@ -49,12 +49,36 @@ export async function applyAll(
     return { applied: plans, createdTopics: missing, store: before }
   }
 
-  const createdTopics = await ensureSourceTopics(cluster, topics)
+  const deadLetterTopics = ownDeadLetterTopics(cluster, subscriptions)
+  const createdTopics = await ensureSourceTopics(cluster, cluster.isLocal ? [...topics, ...deadLetterTopics] : topics)
   await ensureOwnTopics(cluster)
   const store = before.isThere ? before : await openStore(cluster)
   const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
   await readBack(applied, store)
-  return { applied, createdTopics, store }
+  return { applied: await warnedOfDeadLetters(cluster, applied, subscriptions), createdTopics, store }
+}
+
+function ownDeadLetterTopics({ names }: Cluster, subscriptions: readonly ValidSubscription[]): readonly string[] {
+  const topics = subscriptions.flatMap(({ subscription }) => subscription.deadLetter?.topic ?? [])
+  return topics.filter((topic) => topic !== names.deadLetter)
+}
+
+/** A missing dead-letter topic loses nothing and stops much: what would go there holds its offset until it is made. */
+async function warnedOfDeadLetters(
+  cluster: Cluster,
+  applied: readonly Applied[],
+  subscriptions: readonly ValidSubscription[],
+): Promise<readonly Applied[]> {
+  const missing = await missingTopics(cluster, ownDeadLetterTopics(cluster, subscriptions))
+  if (missing.length === 0) return applied
+  const commands = await createCommands(cluster, missing)
+  return applied.map((each) => {
+    const topic = subscriptions.find(({ subscription }) => subscription.id === each.id)?.subscription.deadLetter?.topic
+    const command = topic === undefined ? undefined : commands.get(topic)
+    if (command === undefined) return each
+    const warning = `deadLetter.topic: ${topic} does not exist; until it does, what would go there holds its offset: ${command}`
+    return { ...each, warnings: [...each.warnings, warning] }
+  })
 }
 
 async function applyEach(

@@ -19,6 +19,15 @@ export async function ensureSourceTopics(cluster: Cluster, topics: readonly stri
   return created
 }
 
+/** The command that makes each topic, by its name. */
+export async function createCommands(
+  cluster: Cluster,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = await asWanted(cluster, topics)
+  return new Map(wanted.map((topic) => [topic.topic, createCommand(topic, cluster.brokers)]))
+}
+
 export async function refuseMissing(cluster: Cluster, missing: readonly string[]): Promise<never> {
   throw new Refusal(missingMessage(cluster.brokers, await asWanted(cluster, missing)))
 }

@@ -243,6 +243,19 @@ test('a missing source topic is created on the broker that start runs, and refus
   expect(sent.out).toMatch(new RegExp(`^topic ${other} created with 3 partitions\\nsent i to ${other}/[012]/0\\n$`))
 })
 
+test('a missing dead-letter topic is created on the broker that start runs, and warned of elsewhere', async () => {
+  const topic = randomName('letters')
+  const how = (broker: 'remote' | 'local', id: string) =>
+    subscription({ id, deadLetter: { topic } }).then((stdin) => ({ stdin, broker }))
+  const elsewhere = await barnabas(['apply', '-f', '-', '--no-wait'], await how('remote', randomName('sub')))
+  expect(elsewhere.status).toBe(0)
+  expect(elsewhere.err).toContain(`deadLetter.topic: ${topic} does not exist; until it does`)
+  expect(elsewhere.err).toContain(`--create --if-not-exists --topic ${topic}`)
+  const local = await barnabas(['apply', '-f', '-', '--no-wait'], await how('local', randomName('sub')))
+  expect(local).toMatchObject({ status: 0, err: '' })
+  expect(local.out).toContain(`topic ${topic} created with 3 partitions`)
+})
+
 test('apply waits for the status that this revision reaches', async () => {
   const id = await applied()
   await writeStatus(id, 'Running', 'an old story', 1)
