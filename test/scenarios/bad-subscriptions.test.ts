@@ -1,6 +1,6 @@
-/** Subscriptions that cannot run, and what they cannot run on: design, "Status of a subscription"; row B3. */
+/** Subscriptions that cannot run, and what they cannot run on: row B3; design, "Status of a subscription". */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { followControlTopics, writeSubscription } from '../support/control-topics.ts'
 import type { ControlTopics } from '../support/control-topics.ts'
@@ -213,5 +213,25 @@ describe('a source topic that does not exist', () => {
     expect(failed.reason).toContain(removed)
     await produce(plainKafka(), topic, [binaryEvent('after the restart')])
     await receiver.until(() => pathsOf('/good').some(({ eventId }) => eventId === 'after the restart'))
+  })
+  test('deleted and made again before anybody could notice: what is in the new one is read', async () => {
+    const swapped = await createSourceTopic(prefix, 'swapped')
+    await writeSubscription(prefix, 'swapped', whole('swapped', { topics: [swapped] }))
+    await control.untilStatus('swapped', ({ status }) => status === 'Running')
+    const ids = (life: string, count: number) => Array.from({ length: count }, (_each, index) => `${life} ${index}`)
+    const send = (events: readonly string[]) =>
+      produce(
+        plainKafka(),
+        swapped,
+        events.map((id) => binaryEvent(id)),
+      )
+    await send(ids('old', 5))
+    await arrivalsAt('/swapped', 5)
+    await deleteTopic(swapped)
+    await createTopic(plainKafka(), swapped)
+    await send(ids('new', 3))
+    await receiver.until(() => ids('new', 3).every((id) => receiver.of(id).length > 0))
+    const lag = () => lagOf(`${prefix}.subscription.swapped`, swapped)
+    await expect.poll(lag, { timeout: 5_000 }).toBe(0)
   })
 })

@@ -100,8 +100,10 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     topics,
     ...(options.maxBytesPerPartition === undefined ? {} : { maxBytesPerPartition: options.maxBytesPerPartition }),
     onRecords(batch) {
-      const partition = partitions.get(keyOf(batch))
-      if (partition === undefined || draining) return
+      const known = partitions.get(keyOf(batch))
+      if (known === undefined || draining) return
+      const first = batch.records[0]?.offset ?? batch.nextOffset
+      const partition = batch.startsAnew === true ? startAnew(known, first) : known
       // After a seek the client may still hand over what is behind us.
       const fresh = batch.records.filter((record) => record.offset >= partition.tracker.next)
       if (fresh.length > 0) options.onRecords(partition, fresh)
@@ -176,6 +178,16 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     }
     if (!draining) consumer.resume(placed)
     return true
+  }
+
+  /**
+   * The log has fewer records than were read of it: its topic was made anew. What is in it now was never taken,
+   * though its offsets were. What is under way of the former one is finished, but its offsets say nothing here.
+   */
+  function startAnew({ topic, partition }: OwnPartition, offset: number): OwnPartition {
+    const anew = trackPartition({ topic, partition }, { kind: 'at', offset, done: [] }, undefined)
+    partitions.set(keyOf(anew), anew)
+    return anew
   }
 
   function trackPartition(

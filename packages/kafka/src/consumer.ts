@@ -136,12 +136,13 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     // Not resolved, so the client fetches them again from the same place when it is their turn.
     if (state !== 'running' || !owned.has(one) || paused.has(one) || payload.isStale()) return
     const nextOffset = Number(payload.batch.lastOffset()) + 1
-    noticeJump(one, payload.batch)
+    const startsAnew = noticeJump(one, payload.batch) === 'back'
     owned.set(one, nextOffset)
     payload.resolveOffset(String(nextOffset - 1))
     // The client's types leave out that a header's value may be null.
     const messages = payload.batch.messages as unknown as readonly FetchedMessage[]
-    options.onRecords({ ...one, records: messages.map((message) => toRecord(one, message)), nextOffset })
+    const records = messages.map((message) => toRecord(one, message))
+    options.onRecords({ ...one, records, nextOffset, ...(startsAnew && { startsAnew }) })
   }
 
   /** A fetch that held nothing but control records or aborted transactions: the client hands over no batch for it. */
@@ -154,12 +155,13 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   }
 
   /** The broker no longer had, or does not yet have, the offset that was next, and the client went to the log's start. */
-  function noticeJump(one: TopicPartition, batch: EachBatchPayload['batch']): void {
+  function noticeJump(one: TopicPartition, batch: EachBatchPayload['batch']): 'back' | 'ahead' | null {
     const expected = owned.get(one)
     const fetched = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset)
-    if (expected === undefined || fetched === expected) return
+    if (expected === undefined || fetched === expected) return null
     const what = fetched > expected ? 'records were deleted before they were read' : 'the log ends before what was read'
     logger.warn({ ...one, groupId, expected, fetched }, `${what}; reading goes on at the log's start`)
+    return fetched > expected ? 'ahead' : 'back'
   }
 
   function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {

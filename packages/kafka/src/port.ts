@@ -50,6 +50,8 @@ export interface RecordBatch extends TopicPartition {
   readonly records: readonly KafkaRecord[]
   /** The offset behind the batch: where reading goes on, also when the batch's last offsets held no record. */
   readonly nextOffset: number
+  /** The log ends before what was read (its topic was made anew): reading has begun again at its start. */
+  readonly startsAnew?: true
 }
 
 export interface Assignment {
