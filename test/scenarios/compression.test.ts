@@ -1,4 +1,4 @@
-/** Records compressed by the broker itself, with every codec that it knows, and a codec that the service lacks. */
+/** Records compressed by the broker itself, with every codec that it knows (row D3), and a codec that the service lacks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
