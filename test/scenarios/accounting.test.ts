@@ -61,10 +61,7 @@ beforeAll(async () => {
   const verdicts = { done: 'done', retry: 'done', 'dead-letter': 'dead-letter', drop: 'drop' }
   for (const fate of names) {
     const labels = { subscription: fate, verdict: verdicts[fate] }
-    await vi.waitFor(
-      async () => expect(await metric(barnabas.url, 'barnabas_verdicts_total', labels)).toBe(each),
-      30_000,
-    )
+    await vi.waitUntil(async () => (await metric(barnabas.url, 'barnabas_verdicts_total', labels)) >= each, 30_000)
   }
   letters = await readTopic(plainKafka(), `${prefix}.dead-letter`)
 })
@@ -80,7 +77,7 @@ describe('two hundred events each', () => {
   })
 
   test('those to be dead-lettered stand in the dead-letter topic, each once, and nothing else', () => {
-    expect(letters.map((letter) => eventIdOf(letter)).toSorted()).toEqual(idsOf('dead-letter'))
+    expect(letters.map((letter) => eventIdOf(letter) ?? 'none').toSorted()).toEqual(idsOf('dead-letter'))
     for (const letter of letters) {
       expect(header(letter, 'barnabas-subscription')).toBe('dead-letter')
       expect(header(letter, 'barnabas-attempts')).toBe('2')

@@ -1,4 +1,4 @@
-import type { IHeaders, Message } from 'kafkajs'
+import type { Message } from 'kafkajs'
 
 /** Kafka's headers; kafkajs's own type knows no null value, though the protocol and its codec do. */
 export type EventHeaders = Record<string, string | Buffer | null | readonly (string | Buffer | null)[] | undefined>
@@ -26,12 +26,12 @@ export function binaryEvent(id: string, parts: EventParts = {}): Message {
       ce_type: type,
       'content-type': 'application/json',
       ...headers,
-    } as IHeaders,
+    },
     ...(partition === undefined ? {} : { partition }),
   }
 }
 
 /** A CloudEvent in structured mode: the JSON as it is given. */
 export function structuredEvent(json: string, headers: EventHeaders = {}): Message {
-  return { key: null, value: json, headers: { 'content-type': 'application/cloudevents+json', ...headers } as IHeaders }
+  return { key: null, value: json, headers: { 'content-type': 'application/cloudevents+json', ...headers } }
 }
