@@ -406,6 +406,35 @@ describe('a topic that is missing', () => {
     expect(failures.items).toEqual([{ code: 'UNKNOWN_TOPIC', message: `topic ${deleted} does not exist` }])
   })
 
+  test('because it was deleted does not keep a commit waiting', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port)
+    await write(port, topic, [0])
+    const { consumer, records } = await startMember(port, { topics: [topic] })
+    await records.until((all) => all.length === 1)
+    await port.admin.deleteTopics([topic])
+    const startedAt = Date.now()
+    expect(await consumer.commit([{ topic, partition: 0, offset: 1, metadata: '' }])).toBe(false)
+    await consumer.stop()
+    expect(Date.now() - startedAt).toBeLessThan(5_000)
+  })
+
+  test('because it was deleted and is there again is read from its start, and the batch says so', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port)
+    await write(port, topic, [0, 0, 0], 'former')
+    const { records, batches } = await startMember(port, { topics: [topic] })
+    await records.until((all) => all.length === 3)
+    await port.admin.deleteTopics([topic])
+    await port.admin.createTopics([{ topic, partitions: 1, replication: 1, config: {} }])
+    await write(port, topic, [0], 'new')
+    await records.until((all) => all.length === 4)
+    expect(batches.items.map(({ startsAnew }) => startsAnew).at(-1)).toBe(true)
+    expect(batches.items.slice(0, -1).every(({ startsAnew }) => startsAnew === undefined)).toBe(true)
+    const last = records.items.at(-1)
+    expect([last?.offset, last?.value?.toString()]).toEqual([0, 'new'])
+  })
+
   test('is unavailable to a producer, and does not disturb its other topics, deleted ones neither', async () => {
     const port = connectPort()
     const [topic, deleted] = [await newTopic(port), await newTopic(port)]

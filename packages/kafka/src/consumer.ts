@@ -44,6 +44,9 @@ const COMMIT_WITHIN_MS = 30_000
 /** How long leaving the group may take. */
 const STOP_WITHIN_MS = 4_000
 
+/** A commit that takes this long may be for a topic that is no more. */
+const DELETED_AFTER_MS = 1_000
+
 /** The commit did not happen because the generation that it belonged to is over. */
 const GENERATION_OVER = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS']
 
@@ -233,7 +236,10 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     if (ours.length === 0) return true
     const before = commitsDone
     try {
-      await client.commitOffsets(ours.map((position) => ({ ...position, offset: String(position.offset) })))
+      const committing = client.commitOffsets(
+        ours.map((position) => ({ ...position, offset: String(position.offset) })),
+      )
+      if (await isDeletedBefore(committing, [...new Set(ours.map(({ topic }) => topic))])) return false
     } catch (error) {
       const type = brokerErrorType(error)
       if (type !== undefined && GENERATION_OVER.includes(type)) return false
@@ -242,6 +248,27 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     }
     // The client resolves without a commit when its loop is not running.
     return commitsDone > before
+  }
+
+  /**
+   * True once one of the topics does not exist while the commit goes on: the client would try it for as long as it
+   * runs, and whoever waits for it (the stop of a subscription whose topic was deleted) would wait in vain.
+   */
+  async function isDeletedBefore(committing: Promise<void>, ofTopics: readonly string[]): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const deleted = new Promise<true>((resolve) => {
+      timer = setInterval(() => {
+        settings.missingTopics(ofTopics).then(
+          (missing) => missing.length > 0 && resolve(true),
+          () => undefined, // No broker answers, so the topics are not what is wrong.
+        )
+      }, DELETED_AFTER_MS)
+    })
+    try {
+      return await Promise.race([committing.then(() => false), deleted])
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   return {
