@@ -30,6 +30,7 @@ export interface DispatcherOptions {
   }
   readonly statuses: {
     get(id: string): StatusRecord | null
+    all(): readonly StatusRecord[]
     write(id: string, wanted: StatusWrite): Promise<void>
     remove(id: string): Promise<void>
   }
@@ -173,6 +174,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!closed) topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
   }
 
+  /** What was deleted while no dispatcher ran has left its status and its group behind. */
+  function forgetDeleted(): void {
+    for (const { id } of statuses.all()) {
+      if (subscriptions.get(id) === undefined) runnerOf(id).update({ kind: 'delete' })
+    }
+  }
+
   async function changed(id: string): Promise<void> {
     const entry = subscriptions.get(id)
     const isNewTopic = (topic: string) => !topics.has(topic)
@@ -185,6 +193,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async start() {
       topics = await kafka.admin.topics()
       subscriptions.ids().forEach(sync)
+      forgetDeleted()
       await Promise.all([...runners.values()].map((runner) => runner.settled()))
       topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
     },

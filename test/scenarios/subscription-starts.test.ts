@@ -161,6 +161,16 @@ describe('a subscription that is deleted and made again is another life', () => 
   })
 })
 
+test('a subscription that is deleted while nothing runs leaves no status and no group behind', async () => {
+  const id = 'forgotten'
+  const topic = await createSourceTopic(prefix, id)
+  await apply(prefix, [{ id, topics: [topic], sink: `${receiver.url}/forgotten` }])
+  await restart(() => writeSubscription(prefix, id, null))
+  await control.untilRemoved(id)
+  const groupIds = () => withAdmin(async (admin) => (await admin.listGroups()).groups.map(({ groupId }) => groupId))
+  await expect.poll(groupIds, { timeout: 5_000, interval: 100 }).not.toContain(groupOf(id))
+})
+
 test('a subscription that has lost its committed offsets never jumps: Start Failed until an operator sets them', async () => {
   const id = 'lost'
   const topic = await createSourceTopic(prefix, id)
