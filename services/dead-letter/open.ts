@@ -17,6 +17,7 @@ export async function openDeadLetter(
       return [names.deadLetter, ...own]
     },
     onDeadLetter,
+    sessionTimeoutMs: host.config.sessionTimeoutMs,
     isToldElsewhere: (id) => host.toldElsewhere.has(id),
     logger,
   })

@@ -12,6 +12,7 @@ export interface DeadLetterServiceOptions {
   readonly onDeadLetter: (subscriptionId: string, reason: string) => void
   /** Subscriptions whose dead letters somebody else tells to people. */
   readonly isToldElsewhere: (subscriptionId: string) => boolean
+  readonly sessionTimeoutMs: number
   readonly logger: Logger
 }
 
@@ -59,6 +60,7 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       kafka,
       groupId: names.deadLetterGroup(target),
       topics,
+      sessionTimeoutMs: options.sessionTimeoutMs,
       generation: noGeneration,
       startPlace: (_at, committed, low) =>
         startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),

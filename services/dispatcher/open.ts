@@ -12,6 +12,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     statuses,
     onFiltered: () => metrics.filtered(),
     drainTimeoutMs: config.drainTimeoutMs,
+    sessionTimeoutMs: config.sessionTimeoutMs,
     logger,
   })
   host.onChange((id) => dispatcher.changed(id))

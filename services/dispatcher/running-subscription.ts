@@ -19,6 +19,7 @@ export interface RunningSubscriptionOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly sessionTimeoutMs: number
   readonly status: () => StatusRecord | null
   /** This process leads the group and every start offset is committed: the subscription runs. */
   readonly onRunning: (subscription: Subscription) => void
@@ -56,6 +57,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     kafka,
     groupId,
     topics: subscription.topics,
+    sessionTimeoutMs: options.sessionTimeoutMs,
     generation,
     startPlace(at, committed, low) {
       const status = options.status()

@@ -36,6 +36,7 @@ export interface DispatcherOptions {
   }
   readonly onFiltered: (subscriptionId: string) => void
   readonly drainTimeoutMs: number
+  readonly sessionTimeoutMs: number
   readonly logger: Logger
 }
 
@@ -101,6 +102,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           kafka,
           names,
           deliverer: options.deliverer,
+          sessionTimeoutMs: options.sessionTimeoutMs,
           status: () => statuses.get(id),
           onRunning: (revision) => say(id, runningStatus(revision)),
           onFailed: (reason, code) => void failed(subscription, reason, code),

@@ -13,6 +13,7 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     statuses,
     onFailed: (failure) => host.fail(`the retrier cannot go on: ${failure.message}`),
     drainTimeoutMs: config.drainTimeoutMs,
+    sessionTimeoutMs: config.sessionTimeoutMs,
     now: Date.now,
     logger,
   })

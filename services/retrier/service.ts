@@ -27,6 +27,7 @@ export interface RetrierOptions {
   readonly statuses: { get(id: string): StatusRecord | null }
   readonly onFailed: (failure: ConsumerFailure) => void
   readonly drainTimeoutMs: number
+  readonly sessionTimeoutMs: number
   readonly now: () => number
   readonly logger: Logger
 }
@@ -112,6 +113,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     kafka,
     groupId: names.retrierGroup,
     topics: names.retryTopics,
+    sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
     startPlace: (_at, committed, low) =>
       startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),

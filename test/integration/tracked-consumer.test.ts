@@ -27,11 +27,12 @@ async function follow(
   groupId: string,
   startOffset: (low: number) => number | null = (low) => low,
   onRejoining: () => Promise<void> = async () => {},
+  sessionTimeoutMs = 6_000,
 ) {
   const kafka: KafkaClient = connectKafka({
     brokers: testBrokers(),
     clientId: randomName('test'),
-    sessionTimeoutMs: 6_000,
+    sessionTimeoutMs,
     logger: silent,
   })
   open.push(kafka)
@@ -44,6 +45,7 @@ async function follow(
     kafka,
     groupId,
     topics: [topic],
+    sessionTimeoutMs,
     generation: 7,
     startPlace(_at, committed, low) {
       const start = startOffset(low)
@@ -203,6 +205,23 @@ test('what ends while the group waits for a rejoin is committed before it, and n
   await Promise.all([first.consumer.stop(), second.consumer.stop()])
 })
 
+test('who was asleep for longer than the session time-out writes nothing any more, and reads its records again', async () => {
+  const { topic, groupId } = await topicWith([0, 1])
+  const { consumer, taken, until, kafka } = await follow(topic, groupId, undefined, undefined, 2_000)
+  await until(() => taken.length === 2)
+  // Asleep: nothing of this process runs, as under SIGSTOP.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
+  expect(taken.map(({ partition }) => partition.lost)).toEqual([true, true])
+  for (const { partition, open: record } of taken) partition.finish(record, true)
+  await until(() => taken.length === 4)
+  expect(taken.slice(2).map(({ record, partition }) => [record.offset, partition.lost])).toEqual([
+    [0, false],
+    [1, false],
+  ])
+  expect(await kafka.admin.committed(groupId, [topic])).toMatchObject([{ offset: 0 }])
+  await consumer.stop()
+})
+
 test('a partition that is paused and sought back hands the same record over again when it is resumed', async () => {
   const { topic, groupId } = await topicWith([0, 1, 2])
   const kafka = connectKafka({ brokers: testBrokers(), clientId: randomName('test'), logger: silent })
@@ -213,6 +232,7 @@ test('a partition that is paused and sought back hands the same record over agai
     kafka,
     groupId,
     topics: [topic],
+    sessionTimeoutMs: 10_000,
     generation: 7,
     startPlace: (_at, _committed, low) => ({ kind: 'at', offset: low, done: [] }),
     onNoPlace: () => {},

@@ -17,6 +17,10 @@ import type { Logger } from './logger.ts'
  *     kept   ──► goes on where it was
  *     lost   ──► `lost` is true: what is still under way for it is forgotten, nothing of it is committed
  *
+ * The membership is a lease: a process that was asleep (SIGSTOP, a suspended machine) for longer than the session
+ * time-out has lost its partitions to others before it can know, so all are lost then, and are looked up anew when
+ * the group answers.
+ *
  * A partition's place is committed before its first record is handed over, so that a subscription's start is
  * decided once, whoever crashes when.
  */
@@ -48,6 +52,8 @@ export interface TrackedConsumerOptions {
   readonly kafka: KafkaClient
   readonly groupId: string
   readonly topics: readonly string[]
+  /** How long the group waits for a silent member: how long a heartbeat's acknowledgement is good for. */
+  readonly sessionTimeoutMs: number
   /** Stands in the metadata of every commit: which life of the subscription it belongs to, 0 where there are none. */
   readonly generation: number
   /**
@@ -79,7 +85,7 @@ const commitAfterWriteMs = 20
 const troubleDelayMs = 500
 
 interface OwnPartition extends TrackedPartition {
-  lost: boolean
+  isLost: boolean
   tracker: OffsetTracker
   /** What stands at the broker, null when that is not ours. */
   committed: CommitPosition | null
@@ -89,6 +95,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   const { kafka, groupId, topics, logger } = options
   const partitions = new Map<string, OwnPartition>()
   let epoch = 0
+  let present: Assignment | null = null
   let stopped = false
   let draining = false
   let commitTimer: NodeJS.Timeout | undefined
@@ -113,14 +120,8 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     },
     onAssigned(assignment) {
       epoch += 1
-      for (const lost of assignment.lost) {
-        const partition = partitions.get(keyOf(lost))
-        partitions.delete(keyOf(lost))
-        if (partition !== undefined) {
-          partition.lost = true
-          options.onLost?.(partition)
-        }
-      }
+      present = assignment
+      for (const lost of assignment.lost) lose(partitions.get(keyOf(lost)))
       const unplaced = [...assignment.gained, ...assignment.kept].filter((each) => !partitions.has(keyOf(each)))
       consumer.pause(unplaced)
       void placeUntilDone(assignment, unplaced, epoch)
@@ -131,6 +132,37 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     },
     onFailed: options.onFailed,
   })
+
+  function lose(partition: OwnPartition | undefined): void {
+    if (partition === undefined) return
+    partitions.delete(keyOf(partition))
+    partition.isLost = true
+    options.onLost?.(partition)
+  }
+
+  /** Whether the last acknowledged heartbeat is too old for anything to be written. Then everything is lost. */
+  function leaseIsOver(): boolean {
+    if (Date.now() - consumer.lastHeartbeatAt <= options.sessionTimeoutMs) return false
+    if (partitions.size > 0) {
+      logger.warn(
+        { group: groupId },
+        'no heartbeat was acknowledged within the session time-out: partitions may be others’ now',
+      )
+      for (const partition of partitions.values()) lose(partition)
+      void placeAnew(epoch)
+    }
+    return true
+  }
+
+  /** The group may still count us as its member (the broker was away too): then no join will tell what is ours. */
+  async function placeAnew(ofEpoch: number): Promise<void> {
+    const { gained = [], kept = [] } = present ?? {}
+    consumer.pause([...gained, ...kept])
+    while (ofEpoch === epoch && !stopped && Date.now() - consumer.lastHeartbeatAt > options.sessionTimeoutMs) {
+      await new Promise((resolve) => setTimeout(resolve, troubleDelayMs))
+    }
+    if (ofEpoch === epoch && !stopped && present !== null) await placeUntilDone(present, [...gained, ...kept], ofEpoch)
+  }
 
   /** Looks up and commits the place of each partition; on trouble again, until it is done or the next join made it moot. */
   async function placeUntilDone(assignment: Assignment, unplaced: readonly TopicPartition[], ofEpoch: number) {
@@ -201,20 +233,23 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       partition,
       tracker,
       committed: null,
-      lost: false,
+      isLost: false,
+      get lost() {
+        return own.isLost || leaseIsOver()
+      },
       take: (offset) => tracker.take(offset),
       finish(record, wroteRecord) {
         tracker.finish(record)
-        if (!own.lost) scheduleCommit(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
+        if (!own.isLost) scheduleCommit(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
       },
       pause() {
-        if (!own.lost) consumer.pause([own])
+        if (!own.isLost) consumer.pause([own])
       },
       resume() {
-        if (!own.lost && !draining) consumer.resume([own])
+        if (!own.isLost && !draining) consumer.resume([own])
       },
       seek(offset) {
-        if (!own.lost) consumer.seek(own, offset)
+        if (!own.isLost) consumer.seek(own, offset)
       },
       get openCount() {
         return tracker.openCount
@@ -257,6 +292,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   }
 
   async function commitDone(): Promise<void> {
+    if (leaseIsOver()) return
     const due = [...partitions.values()].flatMap((partition) => {
       const position = positionOf(partition)
       const { committed } = partition
