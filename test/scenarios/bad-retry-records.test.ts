@@ -186,6 +186,19 @@ describe('a retry record of a subscription that is no more', () => {
     expect(receiver.of(what)).toEqual([])
   })
 
+  test('is told from one that was made a moment ago', async () => {
+    const ids = Array.from({ length: 10 }, (_each, index) => `new-${index}`)
+    for (const id of ids) {
+      const made = { id, topics: [topic], sink: `${receiver.url}/new`, generation: 77, revision: 1, startOffsets: {} }
+      const record = retryRecord(`of ${id}`, { subscription: id, 'subscription-generation': '77' })
+      await writeSubscription(prefix, id, made)
+      await produce(plainKafka(), retryTopic, [record])
+    }
+    await receiver.until(() => ids.every((id) => receiver.of(`of ${id}`).length > 0))
+    expect(letters.records.filter((record) => header(record, 'ce_id')?.startsWith('of new-'))).toEqual([])
+    for (const id of ids) await writeSubscription(prefix, id, null)
+  })
+
   test('is told from one that a starting retrier has not heard of yet', async () => {
     await barnabas.stop()
     // Written in this order while nobody looks: the subscription last, as late as can be.
