@@ -353,4 +353,24 @@ describe('a dead letter that cannot be written', () => {
     await vi.waitFor(async () => expect(await lagOf(group, source)).toBe(0), 5_000)
     expect(receiver.of('held')).toHaveLength(1)
   })
+
+  test('is told when its topic takes not even its headers, and does not keep the process from stopping', async () => {
+    const [source, tiny] = [await createSourceTopic(prefix, 'told'), randomName(`${prefix}.tiny`)]
+    const admin = plainKafka().admin()
+    await admin.connect()
+    try {
+      const configEntries = [{ name: 'max.message.bytes', value: '100' }]
+      await admin.createTopics({ topics: [{ topic: tiny, numPartitions: 1, configEntries }], waitForLeaders: false })
+      await vi.waitUntil(async () => (await admin.listTopics()).includes(tiny), 5_000)
+    } finally {
+      await admin.disconnect()
+    }
+    await apply(prefix, [{ id: 'told', topics: [source], sink: `${receiver.url}/hook`, deadLetter: { topic: tiny } }])
+    await produce(plainKafka(), source, [binaryEvent('told', { type: 'refused' })])
+    await barnabas.process.line(new RegExp(`${tiny}.*too large for its topic.*max\\.message\\.bytes`))
+    const before = Date.now()
+    await barnabas.process.kill('SIGTERM')
+    expect(Date.now() - before).toBeLessThan(10_000)
+    expect(await lagOf(`${prefix}.subscription.told`, source)).toBe(1)
+  })
 })

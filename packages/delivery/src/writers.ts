@@ -65,6 +65,10 @@ export function createWriters(options: {
         if (result === 'written') return { kind: 'written', form }
         if (result === 'abandoned') return { kind: 'abandoned' }
       }
+      logger.warn(
+        { topic: forms[0]?.topic },
+        'a record is too large for its topic even in its smallest form; raise the max.message.bytes of the topic',
+      )
       return { kind: 'too-large' }
     },
     async close() {
