@@ -1,18 +1,25 @@
-import { Pool, type buildConnector } from 'undici'
+import type { Socket } from 'node:net'
+import { Client } from 'undici'
+import type { buildConnector } from 'undici'
 
-/** The right to use one connection of a pool, until `release` is called. */
+/** The right to use one connection, until `release` or `discard` is called. */
 export interface Slot {
-  readonly pool: Pool
+  /** A pool of exactly one connection, which nobody else uses meanwhile. */
+  readonly pool: Client
+  /** What was asked is answered: the connection may serve the next. */
   release(): void
+  /** Something went wrong or was cut off: the connection, even one that is still being made, is given up. */
+  discard(): void
 }
 
 export interface ConnectionPools {
+  /** One of `connectionsMax` slots of this subscription at this origin, null when it has to wait for its turn. */
+  take(subscriptionId: string, origin: string, connectionsMax: number): Slot | null
   /**
-   * Waits in turn for one of `connectionsMax` slots of this subscription at this origin; null when `signal` is aborted
-   * or the pools are closed before it is there.
+   * Waits in turn for a slot; null when `signal` is aborted or the pools are closed before it is there.
    */
   acquire(subscriptionId: string, origin: string, connectionsMax: number, signal: AbortSignal): Promise<Slot | null>
-  /** How many pools there are: none is kept for a destination without connections and attempts. */
+  /** How many destinations there are: none is kept without connections and attempts. */
   readonly size: number
   close(): Promise<void>
 }
@@ -23,28 +30,58 @@ const keepAliveTimeoutMs = 4_000
 const keepAliveTimeoutMsMax = 30_000
 
 interface Destination {
-  readonly pool: Pool
+  readonly key: string
+  readonly origin: string
   connectionsMax: number
   /** Slots that are taken. */
   active: number
-  /** Whoever waits for a slot, first come first served: told `true` with a slot, `false` when there will be none. */
+  /** Connections that nobody uses; the last used is the next taken, so that those beyond the need grow old and end. */
+  readonly idle: Connection[]
+  /** Whoever waits for a slot, first come first served: told whether there is one. */
   readonly waiting: ((admitted: boolean) => void)[]
 }
 
+interface Connection {
+  readonly client: Client
+  /** The socket that was made last, from the moment on when it is being connected. */
+  socket: Socket | undefined
+  isConnected: boolean
+}
+
 /**
- * One pool per subscription and origin, so that no subscription takes connections from another (design, promise 8).
- * The pools themselves know no limit, slots are the limit: an attempt waits for its turn before its clock starts,
- * instead of spending its time in a queue and being called a time-out of the receiver.
+ * Connections per subscription and origin, so that no subscription takes one from another (design, promise 8). Slots
+ * are the limit: an attempt waits for its turn before its clock starts, instead of spending its time in a queue and
+ * being called a time-out of the receiver.
+ *
+ * One undici `Client` per connection and a list of the free ones, instead of undici's `Pool`: that looks for a free
+ * client by asking one after the other, which with hundreds of connections costs more than the request itself
+ * (docs/performance.md).
  */
 export function connectionPools(connect: buildConnector.connector): ConnectionPools {
   const destinations = new Map<string, Destination>()
+  const connections = new Set<Connection>()
   let closed = false
 
-  const open = (key: string, origin: string): Destination => {
-    const pool = new Pool(origin, {
-      connect,
+  function destinationOf(subscriptionId: string, origin: string, connectionsMax: number): Destination {
+    const key = `${subscriptionId} ${origin}`
+    let destination = destinations.get(key)
+    if (destination === undefined) {
+      destination = { key, origin, connectionsMax, active: 0, idle: [], waiting: [] }
+      destinations.set(key, destination)
+    }
+    destination.connectionsMax = connectionsMax
+    return destination
+  }
+
+  function open(destination: Destination): Connection {
+    const connector: buildConnector.connector = (options, callback) => {
+      const socket: unknown = connect(options, callback)
+      connection.socket = socket as Socket | undefined
+      return socket
+    }
+    const client = new Client(destination.origin, {
+      connect: connector,
       allowH2: false,
-      connections: null,
       pipelining: 1,
       // The attempt's own deadline is exact; undici's timers are not.
       headersTimeout: 0,
@@ -53,53 +90,81 @@ export function connectionPools(connect: buildConnector.connector): ConnectionPo
       keepAliveMaxTimeout: keepAliveTimeoutMsMax,
       maxHeaderSize: 16_384,
     })
-    const destination: Destination = { pool, connectionsMax: 0, active: 0, waiting: [] }
-    destinations.set(key, destination)
-    pool.on('disconnect', () => removeIfIdle(key, destination))
-    return destination
+    const connection: Connection = { client, socket: undefined, isConnected: false }
+    connections.add(connection)
+    client.on('connect', () => (connection.isConnected = true))
+    client.on('disconnect', () => {
+      connection.isConnected = false
+      const index = destination.idle.indexOf(connection)
+      // One that is in use makes itself a new socket for its next request.
+      if (index < 0) return
+      destination.idle.splice(index, 1)
+      end(connection)
+      removeIfIdle(destination)
+    })
+    return connection
   }
 
-  const removeIfIdle = (key: string, destination: Destination): void => {
-    const isIdle =
-      destination.active === 0 && destination.waiting.length === 0 && destination.pool.stats.connected === 0
-    if (!isIdle || destinations.get(key) !== destination) return
-    destinations.delete(key)
-    void destination.pool.destroy()
+  function end(connection: Connection): void {
+    connections.delete(connection)
+    const { client, socket, isConnected } = connection
+    // A socket that is still being connected is none of the client's yet.
+    if (!isConnected) socket?.destroy()
+    // Not at once, because undici's own callbacks, from which this may be called, go on with their client.
+    setImmediate(() => void client.destroy())
   }
 
-  const slotOf = (key: string, destination: Destination): Slot => {
-    let released = false
+  function removeIfIdle(destination: Destination): void {
+    const isIdle = destination.active === 0 && destination.waiting.length === 0 && destination.idle.length === 0
+    if (isIdle && destinations.get(destination.key) === destination) destinations.delete(destination.key)
+  }
+
+  /** For one of the destination's `active`. */
+  function slotOf(destination: Destination): Slot {
+    const connection = destination.idle.pop() ?? open(destination)
+    let isOver = false
+    const giveBack = (keep: boolean): void => {
+      if (isOver) return
+      isOver = true
+      if (keep && !closed) destination.idle.push(connection)
+      else end(connection)
+      destination.active--
+      admit(destination)
+      removeIfIdle(destination)
+    }
     return {
-      pool: destination.pool,
-      release() {
-        if (released) return
-        released = true
-        destination.active--
-        admit(destination)
-        removeIfIdle(key, destination)
-      },
+      pool: connection.client,
+      release: () => giveBack(connection.isConnected),
+      discard: () => giveBack(false),
     }
   }
 
   return {
+    take(subscriptionId, origin, connectionsMax) {
+      if (closed) return null
+      const destination = destinationOf(subscriptionId, origin, connectionsMax)
+      if (destination.active >= connectionsMax || destination.waiting.length > 0) return null
+      destination.active++
+      return slotOf(destination)
+    },
     async acquire(subscriptionId, origin, connectionsMax, signal) {
       if (closed || signal.aborted) return null
-      const key = `${subscriptionId} ${origin}`
-      const destination = destinations.get(key) ?? open(key, origin)
-      destination.connectionsMax = connectionsMax
+      const destination = destinationOf(subscriptionId, origin, connectionsMax)
       const admitted = admission(destination, signal)
       admit(destination)
-      return (await admitted) ? slotOf(key, destination) : null
+      return (await admitted) ? slotOf(destination) : null
     },
     get size() {
       return destinations.size
     },
     async close() {
       closed = true
-      const all = [...destinations.values()]
+      const waiting = [...destinations.values()].flatMap((destination) => destination.waiting.splice(0))
       destinations.clear()
-      for (const { waiting } of all) for (const tell of waiting.splice(0)) tell(false)
-      await Promise.all(all.map(({ pool }) => pool.destroy()))
+      for (const tell of waiting) tell(false)
+      const clients = [...connections].map(({ client }) => client)
+      for (const connection of connections) end(connection)
+      await Promise.all(clients.map((client) => client.destroy()))
     },
   }
 }

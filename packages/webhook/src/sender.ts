@@ -1,12 +1,11 @@
-import { STATUS_CODES } from 'node:http'
-import { outcomeOfStatus, type AttemptResult, type CloudEvent } from '@barnabas/core'
-import type { AddressGuard } from './address-guard.ts'
-import { readAnswerBody, type AnswerBodyLimits } from './answer-body.ts'
-import { connectionPools, type Slot } from './connection-pools.ts'
+import type { AttemptResult, CloudEvent } from '@barnabas/core'
+import type { AddressCheck, AddressGuard } from './address-guard.ts'
+import { Attempt } from './attempt.ts'
+import { connectionPools } from './connection-pools.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
+import { createDeadlines } from './deadlines.ts'
 import { oneLine } from './one-line.ts'
 import { webhookRequest, type WebhookRequest } from './request.ts'
-import { transportFailure } from './transport-error.ts'
 
 export interface WebhookSenderOptions {
   readonly addressGuard: AddressGuard
@@ -45,111 +44,99 @@ const keptBytesMax = 1_024
 const readBytesMax = 65_536
 const answerBodyMsDefault = 1_000
 const connectionsMaxDefault = 64
-/** Node's timers fire at once when they are set for longer. */
-const timerMsMax = 2 ** 31 - 1
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { addressGuard, resolveAll, answerBodyMs = answerBodyMsDefault } = options
   const pools = connectionPools(guardedConnector(addressGuard, resolveAll))
   const limits = { keptBytesMax, readBytesMax, readMsMax: answerBodyMs }
-  const inFlight = new Set<AttemptCut>()
+  const deadlines = createDeadlines()
+  const sinkOf = knownSinks(addressGuard)
+  const inFlight = new Map<Attempt, AbortSignal | undefined>()
+  const knownSignals = new WeakSet<AbortSignal>()
+  const onOver = (attempt: Attempt): void => void inFlight.delete(attempt)
+
+  /** One listener per signal, not one per attempt: a subscription has one signal and thousands of attempts. */
+  function heed(signal: AbortSignal): void {
+    if (knownSignals.has(signal)) return
+    knownSignals.add(signal)
+    const stop = (): void => {
+      for (const [attempt, itsSignal] of inFlight) if (itsSignal === signal) attempt.cutOff('stop')
+    }
+    signal.addEventListener('abort', stop, { once: true })
+  }
+
+  function attemptAt(
+    sink: Sink,
+    request: WebhookRequest,
+    { subscriptionId, timeoutMs, connectionsMax = connectionsMaxDefault, signal }: WebhookAttemptOptions,
+    onResult: (result: AttemptResult) => void,
+  ): void {
+    const { path, authority, origin } = sink
+    const attempt = new Attempt({ request, path, authority, timeoutMs, limits, deadlines, onResult, onOver })
+    inFlight.set(attempt, signal)
+    if (signal !== undefined) heed(signal)
+    if (signal?.aborted === true) return attempt.cutOff('stop')
+    const slot = pools.take(subscriptionId, origin, connectionsMax)
+    if (slot !== null) return attempt.start(slot)
+    void pools
+      .acquire(subscriptionId, origin, connectionsMax, attempt.waitSignal)
+      .then((waitedFor) => attempt.start(waitedFor))
+  }
 
   return {
-    async attempt(events, attemptOptions) {
-      const request = webhookRequest(events, attemptOptions)
-      const { subscriptionId, timeoutMs, connectionsMax = connectionsMaxDefault, signal } = attemptOptions
-      const sink = addressGuard.checkSink(attemptOptions.url)
-      if (sink.kind === 'forbidden')
-        return failure(Date.now(), { outcome: 'ResolutionError', error: oneLine(sink.message) })
-      const url = new URL(attemptOptions.url)
-      const cut = new AttemptCut()
-      const stop = (): void => cut.off('stop')
-      inFlight.add(cut)
-      signal?.addEventListener('abort', stop, { once: true })
-      if (signal?.aborted === true) stop()
-      try {
-        const slot = await pools.acquire(subscriptionId, url.origin, connectionsMax, cut.signal)
-        if (slot === null) return failure(Date.now(), canceled)
-        return await attemptOnce(slot, url, request, timeoutMs, limits, cut)
-      } finally {
-        signal?.removeEventListener('abort', stop)
-        inFlight.delete(cut)
-      }
+    attempt(events, attemptOptions) {
+      return new Promise((resolve) => {
+        const request = webhookRequest(events, attemptOptions)
+        const sink = sinkOf(attemptOptions.url)
+        if (sink.check.kind === 'allowed') attemptAt(sink, request, attemptOptions, resolve)
+        else resolve(notAttempted(sink.check.message))
+      })
     },
     async close() {
-      for (const cut of inFlight) cut.off('stop')
+      for (const attempt of inFlight.keys()) attempt.cutOff('stop')
       await pools.close()
     },
   }
 }
 
-/** One attempt is cut off at most once, by its deadline or by our own stop; a second reason changes nothing. */
-class AttemptCut {
-  readonly #controller = new AbortController()
-  by: 'deadline' | 'stop' | null = null
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  off(by: 'deadline' | 'stop'): void {
-    this.by ??= by
-    this.#controller.abort()
-  }
+interface Sink {
+  readonly check: AddressCheck
+  readonly origin: string
+  /** With the query. */
+  readonly path: string
+  /** Host and port. */
+  readonly authority: string
 }
 
-async function attemptOnce(
-  slot: Slot,
-  url: URL,
-  request: WebhookRequest,
-  timeoutMs: number,
-  limits: AnswerBodyLimits,
-  cut: AttemptCut,
-): Promise<AttemptResult> {
-  const startedAt = Date.now()
-  let late: NodeJS.Immediate | undefined
-  // When the process was busy or asleep past the deadline, an answer that came in time may still lie in the socket:
-  // one turn of the event loop reads it, and the event is not delivered twice.
-  const deadline = setTimeout(() => (late = setImmediate(() => cut.off('deadline'))), Math.min(timeoutMs, timerMsMax))
-  try {
-    const answer = await slot.pool.request({
-      method: 'POST',
-      path: url.pathname + url.search,
-      headers: request.headers,
-      body: request.body,
-      signal: cut.signal,
-    })
-    clearTimeout(deadline)
-    clearImmediate(late)
-    const endedAt = Date.now()
-    const body = readAnswerBody(answer.body, limits, cut.signal)
-    // undici takes a connection for its next request only one turn of the event loop after the last answer.
-    void body.finished.then(() => setImmediate(() => slot.release()))
-    return { ...answered(answer.statusCode), startedAt, endedAt, responseBody: await body.beginning }
-  } catch (thrown) {
-    slot.release()
-    if (cut.by === 'deadline') {
-      const error = `no complete answer head within ${timeoutMs / 1_000} s`
-      return { ...failure(startedAt, { outcome: 'TimedOut', error }), endedAt: startedAt + timeoutMs }
-    }
-    return failure(startedAt, cut.by === 'stop' ? canceled : transportFailure(thrown, url.host))
-  } finally {
-    clearTimeout(deadline)
-    clearImmediate(late)
+const knownSinksMax = 10_000
+
+/** What there is to know of a sink before an attempt is the same for each: the guard looks at its text alone. */
+function knownSinks(guard: AddressGuard): (url: string) => Sink {
+  const known = new Map<string, Sink>()
+  return (url) => {
+    const before = known.get(url)
+    if (before !== undefined) return before
+    const sink = { check: guard.checkSink(url), ...partsOf(url) }
+    if (known.size >= knownSinksMax) known.clear()
+    known.set(url, sink)
+    return sink
   }
 }
 
-function answered(status: number): Pick<AttemptResult, 'outcome' | 'status' | 'error'> {
-  const outcome = outcomeOfStatus(status)
-  if (outcome === 'Delivered') return { outcome, status, error: null }
-  const isRedirect = status >= 300 && status < 400
-  const meaning = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
-  return { outcome, status, error: `answered ${meaning}${isRedirect ? '; redirects are not followed' : ''}` }
+function partsOf(url: string): Omit<Sink, 'check'> {
+  const parsed = URL.parse(url)
+  if (parsed === null) return { origin: '', path: '', authority: '' }
+  return { origin: parsed.origin, path: parsed.pathname + parsed.search, authority: parsed.host }
 }
 
-const canceled = { outcome: 'Canceled', error: 'cut off by our own stop' } as const
-
-/** An attempt that brought no answer and is over now. */
-function failure(startedAt: number, what: Pick<AttemptResult, 'outcome' | 'error'>): AttemptResult {
-  return { ...what, status: null, responseBody: null, startedAt, endedAt: Date.now() }
+function notAttempted(message: string): AttemptResult {
+  const now = Date.now()
+  return {
+    outcome: 'ResolutionError',
+    error: oneLine(message),
+    status: null,
+    responseBody: null,
+    startedAt: now,
+    endedAt: now,
+  }
 }

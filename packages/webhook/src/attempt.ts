@@ -1,0 +1,197 @@
+import { STATUS_CODES } from 'node:http'
+import { outcomeOfStatus, type AttemptResult } from '@barnabas/core'
+import type { Dispatcher } from 'undici'
+import type { Slot } from './connection-pools.ts'
+import type { Deadlines, Timed } from './deadlines.ts'
+import type { WebhookRequest } from './request.ts'
+import { transportFailure } from './transport-error.ts'
+
+export interface AnswerBodyLimits {
+  /** How much of the body is kept. */
+  readonly keptBytesMax: number
+  /** How much is read at most, so that the connection can be used again; a longer body ends the connection. */
+  readonly readBytesMax: number
+  /** How long the body is read at most; one that drips or hangs ends the connection. */
+  readonly readMsMax: number
+}
+
+export interface AttemptSettings {
+  readonly request: WebhookRequest
+  readonly path: string
+  /** The sink's host and port, for errors that do not say where they happened. */
+  readonly authority: string
+  /** From `start` to the end of the answer's head. */
+  readonly timeoutMs: number
+  readonly limits: AnswerBodyLimits
+  readonly deadlines: Deadlines
+  /** Called once, as soon as no more of the answer is kept. */
+  readonly onResult: (result: AttemptResult) => void
+  /** Called once, when the attempt holds no connection any more. */
+  readonly onOver: (attempt: Attempt) => void
+}
+
+/**
+ * One attempt, from the wait for a connection to the end of the answer:
+ *
+ *     waiting ──start──► sent ──head──► reading ──end, limit or cut──► over
+ *        │                 └── error, deadline or stop ──────────────► over
+ *        └── stop ───────────────────────────────────────────────────► over
+ *
+ * With the head the outcome is decided: a body that is cut, hangs or never ends is no failure (interface,
+ * "Outcomes"). It is cut off at most once, by its deadline or by our own stop; a second reason changes nothing.
+ *
+ * It is undici's handler itself, with no stream, no AbortSignal and no timer of its own: this is the hot path, and
+ * these cost more than the request (docs/performance.md).
+ */
+export class Attempt implements Dispatcher.DispatchHandler, Timed {
+  dueAt = Infinity
+  readonly #settings: AttemptSettings
+  #phase: 'waiting' | 'sent' | 'reading' | 'over' = 'waiting'
+  #cutBy: 'deadline' | 'stop' | null = null
+  #whileWaiting: AbortController | null = null
+  #slot: Slot | null = null
+  #controller: Dispatcher.DispatchController | null = null
+  #startedAt = 0
+  #endedAt = 0
+  #status = 0
+  #isSettled = false
+  #kept: Buffer[] | null = null
+  #readBytes = 0
+
+  constructor(settings: AttemptSettings) {
+    this.#settings = settings
+  }
+
+  /** Aborted when the attempt is cut off while it waits for a connection. Made for those that have to wait only. */
+  get waitSignal(): AbortSignal {
+    this.#whileWaiting ??= new AbortController()
+    return this.#whileWaiting.signal
+  }
+
+  /** The clock starts now. Null when there is no connection, and will be none. */
+  start(slot: Slot | null): void {
+    if (this.#phase === 'over') return slot?.release()
+    if (slot === null) return this.cutOff('stop')
+    const { request, path, timeoutMs, deadlines } = this.#settings
+    this.#slot = slot
+    this.#phase = 'sent'
+    this.#startedAt = Date.now()
+    this.dueAt = performance.now() + timeoutMs
+    deadlines.watch(this)
+    slot.pool.dispatch({ method: 'POST', path, headers: request.headers, body: request.body }, this)
+  }
+
+  cutOff(by: 'deadline' | 'stop'): void {
+    if (this.#phase === 'over') return
+    if (this.#phase !== 'reading') this.#cutBy ??= by
+    if (this.#controller !== null) {
+      this.#controller.abort(cutOff)
+      return
+    }
+    this.#whileWaiting?.abort()
+    this.#fail(cutOff)
+  }
+
+  onDue(): void {
+    if (this.#phase === 'reading') return this.cutOff('stop')
+    // When the process was busy or asleep past the deadline, an answer that came in time may still lie in the socket:
+    // one turn of the event loop reads it, and the event is not delivered twice.
+    setImmediate(() => {
+      if (this.#phase === 'sent') this.cutOff('deadline')
+    })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // It was cut off while undici still waited for its connection: nothing must be sent any more.
+    if (this.#phase === 'over') controller.abort(cutOff)
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    // An interim answer (103 Early Hints) decides nothing.
+    if (status < 200) return
+    const { deadlines, limits } = this.#settings
+    this.#status = status
+    this.#endedAt = Date.now()
+    this.#phase = 'reading'
+    this.dueAt = performance.now() + limits.readMsMax
+    deadlines.watch(this)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { keptBytesMax, readBytesMax } = this.#settings.limits
+    const roomBytes = keptBytesMax - this.#readBytes
+    this.#readBytes += chunk.length
+    // A copy: the chunk is a slice of a far larger buffer of the socket.
+    if (roomBytes > 0) (this.#kept ??= []).push(Buffer.from(chunk.subarray(0, roomBytes)))
+    if (this.#readBytes >= keptBytesMax) this.#settle(this.#answered())
+    if (this.#readBytes > readBytesMax) this.#controller?.abort(cutOff)
+  }
+
+  onResponseEnd(): void {
+    this.#end(true)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#phase === 'reading') this.#end(false)
+    else this.#fail(error)
+  }
+
+  #fail(error: Error): void {
+    if (this.#phase === 'over') return
+    const { timeoutMs, authority } = this.#settings
+    // One that is cut off while it waits never began.
+    const startedAt = this.#phase === 'waiting' ? Date.now() : this.#startedAt
+    const endedAt = this.#cutBy === 'deadline' ? startedAt + timeoutMs : Date.now()
+    const outcome = this.#cutBy === null ? transportFailure(error, authority) : outcomeOfCut(this.#cutBy, timeoutMs)
+    this.#leave(false)
+    this.#settle({ ...outcome, status: null, responseBody: null, startedAt, endedAt })
+  }
+
+  #end(isComplete: boolean): void {
+    const result = this.#answered()
+    this.#leave(isComplete)
+    this.#settle(result)
+  }
+
+  /** Before the result is told: whoever gets it may need the connection for the next attempt. */
+  #leave(keepConnection: boolean): void {
+    this.#phase = 'over'
+    this.#settings.deadlines.forget(this)
+    if (keepConnection) this.#slot?.release()
+    else this.#slot?.discard()
+    this.#settings.onOver(this)
+  }
+
+  #settle(result: AttemptResult): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#settings.onResult(result)
+  }
+
+  #answered(): AttemptResult {
+    const status = this.#status
+    const outcome = outcomeOfStatus(status)
+    return {
+      outcome,
+      status,
+      error: outcome === 'Delivered' ? null : `answered ${meaningOf(status)}`,
+      responseBody: this.#kept === null ? null : Buffer.concat(this.#kept),
+      startedAt: this.#startedAt,
+      endedAt: this.#endedAt,
+    }
+  }
+}
+
+const cutOff = new Error('cut off')
+
+/** Of an attempt that brought no answer because we cut it off. */
+function outcomeOfCut(by: 'deadline' | 'stop', timeoutMs: number): Pick<AttemptResult, 'outcome' | 'error'> {
+  if (by === 'stop') return { outcome: 'Canceled', error: 'cut off by our own stop' }
+  return { outcome: 'TimedOut', error: `no complete answer head within ${timeoutMs / 1_000} s` }
+}
+
+function meaningOf(status: number): string {
+  const isRedirect = status >= 300 && status < 400
+  return `${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}${isRedirect ? '; redirects are not followed' : ''}`
+}
