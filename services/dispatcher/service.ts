@@ -1,4 +1,4 @@
-import type { Names, StatusRecord, Subscription, SubscriptionStatus } from '@barnabas/core'
+import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import type { Deliverer, Logger } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
@@ -11,14 +11,8 @@ export type SubscriptionEntry =
   | { readonly kind: 'valid'; readonly subscription: Subscription }
   | { readonly kind: 'invalid'; readonly reason: string; readonly generation: number; readonly revision: number }
 
-export interface StatusWrite {
-  readonly status: SubscriptionStatus
-  readonly reason: string
-  readonly generation: number
-  readonly revision: number
-  readonly topics?: readonly string[]
-  readonly missing?: readonly string[]
-}
+/** What a status should say; the store knows the time. */
+export type StatusWrite = Omit<WantedStatus, 'now'>
 
 export interface DispatcherOptions {
   readonly kafka: KafkaClient

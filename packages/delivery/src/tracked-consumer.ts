@@ -8,6 +8,7 @@ import type {
   ConsumerFailure,
   KafkaClient,
 } from '@barnabas/kafka'
+import { createCommitSchedule } from './commit-schedule.ts'
 import type { Logger } from './logger.ts'
 
 /**
@@ -98,9 +99,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   let present: Assignment | null = null
   let stopped = false
   let draining = false
-  let commitTimer: NodeJS.Timeout | undefined
-  let commitAt = Infinity
-  let commitRunning: Promise<void> | undefined
+  const commits = createCommitSchedule(commitDone)
 
   const consumer: Consumer = kafka.consumer({
     groupId,
@@ -116,7 +115,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       if (fresh.length > 0) options.onRecords(partition, fresh)
       const last = batch.records.at(-1)
       if (last === undefined || partition.tracker.next > last.offset) partition.tracker.skipTo(batch.nextOffset)
-      if (partition.tracker.openCount === 0) scheduleCommit(commitIntervalMs)
+      if (partition.tracker.openCount === 0) commits.within(commitIntervalMs)
     },
     onAssigned(assignment) {
       epoch += 1
@@ -128,7 +127,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     },
     async onRejoining() {
       await options.onRejoining?.()
-      await commitOnce()
+      await commits.now()
     },
     onFailed: options.onFailed,
   })
@@ -240,7 +239,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       take: (offset) => tracker.take(offset),
       finish(record, wroteRecord) {
         tracker.finish(record)
-        if (!own.isLost) scheduleCommit(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
+        if (!own.isLost) commits.within(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
       },
       pause() {
         if (!own.isLost) consumer.pause([own])
@@ -271,26 +270,6 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     }
   }
 
-  function scheduleCommit(withinMs: number): void {
-    const at = Date.now() + withinMs
-    if (stopped || at >= commitAt) return
-    commitAt = at
-    clearTimeout(commitTimer)
-    commitTimer = setTimeout(() => void commitOnce(), withinMs)
-  }
-
-  /** One commit at a time; what became committable meanwhile goes with the next one. */
-  async function commitOnce(): Promise<void> {
-    if (commitRunning !== undefined) {
-      await commitRunning
-      if (commitRunning !== undefined) return commitOnce()
-    }
-    commitAt = Infinity
-    clearTimeout(commitTimer)
-    commitRunning = commitDone().finally(() => (commitRunning = undefined))
-    return commitRunning
-  }
-
   async function commitDone(): Promise<void> {
     if (leaseIsOver()) return
     const due = [...partitions.values()].flatMap((partition) => {
@@ -302,12 +281,13 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     if (due.length === 0) return
     const positions = due.map(({ position }) => position)
     try {
-      if (!(await consumer.commit(positions))) return
+      // Of an earlier generation; what is kept in the next one is still to be committed.
+      if (!(await consumer.commit(positions))) return commits.within(troubleDelayMs)
       for (const { partition, position } of due) partition.committed = position
       options.onCommitted?.(positions)
     } catch (error) {
       logger.warn({ group: groupId, error: messageOf(error) }, 'commit failed; trying again')
-      scheduleCommit(troubleDelayMs)
+      commits.within(troubleDelayMs)
     }
   }
 
@@ -319,9 +299,9 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     },
     async stop() {
       draining = true
-      await commitOnce()
+      await commits.now()
       stopped = true
-      clearTimeout(commitTimer)
+      commits.stop()
       await consumer.stop()
     },
     get lastHeartbeatAt() {
