@@ -218,7 +218,7 @@ describe('a source topic that does not exist', () => {
     const swapped = await createSourceTopic(prefix, 'swapped')
     await writeSubscription(prefix, 'swapped', whole('swapped', { topics: [swapped] }))
     await control.untilStatus('swapped', ({ status }) => status === 'Running')
-    const ids = (life: string, count: number) => Array.from({ length: count }, (_each, index) => `${life} ${index}`)
+    const ids = (stem: string, count: number) => Array.from({ length: count }, (_each, index) => `${stem} ${index}`)
     const send = (events: readonly string[]) =>
       produce(
         plainKafka(),

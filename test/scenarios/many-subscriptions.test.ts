@@ -32,6 +32,8 @@ test('200 subscriptions that are there at start all run, and each gets the event
   for (const id of ids) await control.untilStatus(id, ({ status }) => status === 'Running')
   await produce(plainKafka(), topic, [binaryEvent('to all')])
   await receiver.until((all) => all.length >= ids.length)
-  const arrived = receiver.requests.map(({ path, headers }) => [path, headers['barnabas-subscription']])
-  expect(arrived.toSorted()).toEqual(ids.map((id) => [`/${id}`, id]).toSorted())
+  const arrived = receiver.requests.map(
+    ({ path, headers }) => `${path} for ${String(headers['barnabas-subscription'])}`,
+  )
+  expect(arrived.toSorted()).toEqual(ids.map((id) => `/${id} for ${id}`).toSorted())
 })
