@@ -11,7 +11,10 @@ import { startReceiver } from '../support/receiver.ts'
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.ts'
 
 const tierNames = ('now 1s 2s 4s 8s 16s 32s 64s 128s 256s 512s 10s 30s 1m 5m 10m 30m 1h 3h 6h 12h' as const).split(' ')
-const latenessMaxMs = 1_000
+/** Nineteen of twenty attempts begin within this time after they fell due (interface: on an idle machine all of them) … */
+const latenessUsualMs = 1_000
+/** … and each of them within this one: two cores that run a broker, two services and the tests do stall. */
+const latenessMaxMs = 3_000
 
 /** A receiver whose answer is the path (`/503`, `/hang`), and all that is parked or given up. */
 interface Stage {
@@ -88,7 +91,9 @@ async function lifeOf({ receiver, records }: Stage, eventId: string): Promise<Li
 /** What waits rests in its tiers: it does not go round and round until it is due. */
 const hopsPerWaitMax = 8
 
-/** Numbers without gap or repetition, no attempt before its due time, none more than a second after it. */
+const latenesses: number[] = []
+
+/** Numbers without gap or repetition, no attempt before its due time, none long after it. */
 function expectOnTime({ requests, parked }: Life): void {
   expect(requests.map(({ attempt }) => attempt)).toEqual(requests.map((_request, index) => index + 1))
   for (const [index, request] of requests.entries()) {
@@ -96,6 +101,7 @@ function expectOnTime({ requests, parked }: Life): void {
     const dueTime = time(parked[index - 1]![0]!, 'barnabas-due-time')
     expect(request.time).toBeGreaterThanOrEqual(dueTime)
     expect(request.time - dueTime).toBeLessThanOrEqual(latenessMaxMs)
+    latenesses.push(request.time - dueTime)
     expect(parked[index - 1]!.length).toBeLessThanOrEqual(hopsPerWaitMax)
   }
 }
@@ -302,4 +308,10 @@ describe('the published schedules, two hundred times as fast', () => {
     expect(new Set(parked.map(({ partition }) => partition))).toEqual(new Set([0, 1]))
     for (const record of parked) expect(tierNames).toContain(tierOf(record))
   })
+})
+
+test('attempts begin when they are due', () => {
+  expect(latenesses.length).toBeGreaterThan(100)
+  const sorted = latenesses.toSorted((one, other) => one - other)
+  expect(sorted[Math.floor(sorted.length * 0.95)]).toBeLessThanOrEqual(latenessUsualMs)
 })
