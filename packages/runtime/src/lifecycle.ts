@@ -1,6 +1,7 @@
 import { createCloseStack, type CloseLog, type CloseStack } from './close-stack.ts'
 import { findLaunchers } from './launchers.ts'
 import { createLogger } from './logger.ts'
+import { keepMemorySmall } from './memory-return.ts'
 import { StartupError } from './startup-error.ts'
 
 /**
@@ -89,6 +90,7 @@ export async function runService(
     if (launchers?.areAlive() === false) stop('the package manager that started this process has ended')
   }, lookAtLaunchersMs)
 
+  keepMemorySmall()
   // Something that holds the process up while everything else waits for an event; a promise alone does not.
   const alive = setInterval(() => {}, 2 ** 30)
   const mainEnded = main({ closers, stopping: stopping.signal, stop, logTo: (logger) => (log = logger) }).then(

@@ -1,0 +1,51 @@
+import v8 from 'node:v8'
+import vm from 'node:vm'
+
+/** CPU time of one look's length from which on the process counts as busy, as a share of one core. */
+const busyShare = 0.2
+const lookEveryMs = 3_000
+
+/**
+ * Tells from the CPU's share of each look when a burst of work is over: at the first quiet look after a busy one.
+ * A pure tracker; whoever asks acts.
+ */
+export function createBurstTracker(): { look(cpuShare: number): 'burst-is-over' | null } {
+  let wasBusy = false
+  return {
+    look(cpuShare) {
+      const isBusy = cpuShare >= busyShare
+      const isOver = wasBusy && !isBusy
+      wasBusy = isBusy
+      return isOver ? 'burst-is-over' : null
+    },
+  }
+}
+
+/**
+ * Keeps resident memory near what is really used, also after a burst. Left alone, V8 lets its young generation grow
+ * with the rate of allocation, frees the network buffers that its garbage holds only then, and keeps every page: of
+ * 20,000 events that were parked in ten seconds nothing was left in memory, and the process had grown by 200 MB all
+ * the same. So the young generation stays small (about a quarter more CPU time in a burst, 70 MB less), and the heap
+ * is collected and given back once a burst is over (a pause of some 100 ms).
+ *
+ * Gives back the function that ends it.
+ */
+export function keepMemorySmall(): () => void {
+  v8.setFlagsFromString('--semi-space-growth-factor=1')
+  v8.setFlagsFromString('--expose-gc')
+  // Only a context that is made after the flag was set has it.
+  const collect = vm.runInNewContext('gc') as (options: object) => void
+  const tracker = createBurstTracker()
+  let before = process.cpuUsage()
+  let beforeMs = performance.now()
+  const timer = setInterval(() => {
+    const used = process.cpuUsage(before)
+    const passedMs = performance.now() - beforeMs
+    before = process.cpuUsage()
+    beforeMs = performance.now()
+    const share = (used.user + used.system) / 1_000 / passedMs
+    if (tracker.look(share) === 'burst-is-over') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  }, lookEveryMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
