@@ -101,8 +101,8 @@ export async function metric(url: string, name: string, labels: Record<string, s
 }
 
 /** How far a group has not committed yet, over all partitions of the topic; a partition without a commit is counted whole. */
-export async function lagOf(groupId: string, topic: string): Promise<number> {
-  const admin = plainKafka().admin()
+export async function lagOf(groupId: string, topic: string, kafka = plainKafka()): Promise<number> {
+  const admin = kafka.admin()
   await admin.connect()
   try {
     const ends = await admin.fetchTopicOffsets(topic)
