@@ -49,6 +49,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
   let running: { readonly subscription: Subscription; readonly handle: RunningSubscription } | null = null
   let working: Promise<void> = Promise.resolve()
   let closed = false
+  const closing = Promise.withResolvers<null>()
 
   async function work(): Promise<void> {
     while (!closed && wish !== null && wish !== reached) {
@@ -61,7 +62,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
           { subscription: options.id, error: error instanceof Error ? error.message : String(error) },
           'the subscription cannot be taken up yet; trying again',
         )
-        await new Promise((resolve) => setTimeout(resolve, joinAgainMs))
+        await pause(joinAgainMs)
       }
     }
   }
@@ -78,17 +79,30 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       await handle.stop(options.drainTimeoutMs)
     }
     switch (next.kind) {
-      case 'run':
+      case 'run': {
         options.onStarting(next.subscription)
-        running = { subscription: next.subscription, handle: await options.join(next.subscription) }
+        const joining = options.join(next.subscription)
+        // While no broker answers a join takes for ever, and whoever closes has no use for it.
+        const handle = await Promise.race([joining, closing.promise])
+        if (handle !== null) running = { subscription: next.subscription, handle }
+        else joining.then((late) => late.stop(0)).catch(() => undefined)
         return
+      }
       case 'fail':
         return options.onFailed(next)
       case 'delete':
-        return options.onDeleted()
+        await Promise.race([options.onDeleted(), closing.promise])
+        return
       default:
         return next satisfies never
     }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const over = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
+    await Promise.race([over, closing.promise])
+    clearTimeout(timer)
   }
 
   return {
@@ -99,6 +113,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
     settled: () => working,
     async close(drainTimeoutMs) {
       closed = true
+      closing.resolve(null)
       await working
       await running?.handle.stop(drainTimeoutMs)
       running = null

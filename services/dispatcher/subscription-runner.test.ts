@@ -1,0 +1,107 @@
+import { parseSubscription } from '@barnabas/core'
+import type { Subscription } from '@barnabas/core'
+import { expect, test, vi } from 'vitest'
+import type { RunningSubscription } from './running-subscription.ts'
+import { createSubscriptionRunner } from './subscription-runner.ts'
+import type { SubscriptionRunnerOptions } from './subscription-runner.ts'
+
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+function subscription(topics: readonly string[], revision = 1): Subscription {
+  const parsed = parseSubscription(
+    { id: 'one', topics, sink: 'https://example.com/' },
+    { prefix: 'barnabas', timeScale: 1 },
+  )
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems))
+  return { ...parsed.subscription, generation: 1, revision }
+}
+
+/** A runner that writes down what it does; a join waits until `joins` says how it ends. */
+function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
+  const steps: string[] = []
+  const handle = (name: string): RunningSubscription => ({
+    replace: ({ revision }) => void steps.push(`${name} replaced by revision ${revision}`),
+    stop: (drainTimeoutMs) => {
+      steps.push(`${name} stopped within ${drainTimeoutMs}`)
+      return Promise.resolve()
+    },
+    lastHeartbeatAt: 7,
+  })
+  const runner = createSubscriptionRunner({
+    id: 'one',
+    drainTimeoutMs: 25,
+    logger,
+    join: ({ topics }) => {
+      steps.push(`join ${topics.join()}`)
+      return Promise.resolve(handle(topics.join()))
+    },
+    onStarting: () => void steps.push('starting'),
+    onFailed: ({ reason }) => {
+      steps.push(`failed: ${reason}`)
+      return Promise.resolve()
+    },
+    onDeleted: () => {
+      steps.push('deleted')
+      return Promise.resolve()
+    },
+    ...overrides,
+  })
+  return { runner, steps, handle }
+}
+
+const failing = { kind: 'fail', reason: 'no topic', generation: 1, revision: 1, missing: ['a'] } as const
+
+test('goes from wish to wish: joins once for the same topics, leaves for others, for a failure and for good', async () => {
+  const { runner, steps } = recorded()
+  runner.update({ kind: 'run', subscription: subscription(['a']) })
+  await runner.settled()
+  expect(runner.lastHeartbeatAt).toBe(7)
+  for (const wish of [
+    { kind: 'run', subscription: subscription(['a'], 2) },
+    { kind: 'run', subscription: subscription(['b'], 3) },
+    failing,
+    { kind: 'delete' },
+  ] as const) {
+    runner.update(wish)
+    await runner.settled()
+  }
+  await runner.close(1)
+  expect(steps).toEqual([
+    'starting',
+    'join a',
+    'a replaced by revision 2',
+    'a stopped within 25',
+    'starting',
+    'join b',
+    'b stopped within 25',
+    'failed: no topic',
+    'deleted',
+  ])
+  expect(runner.lastHeartbeatAt).toBe(Infinity)
+})
+
+test('a join that fails is tried again, and a close does not wait for the next try', async () => {
+  vi.useFakeTimers()
+  try {
+    const join = vi.fn<SubscriptionRunnerOptions['join']>().mockRejectedValue(new Error('no broker'))
+    const { runner } = recorded({ join })
+    runner.update({ kind: 'run', subscription: subscription(['a']) })
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(join).toHaveBeenCalledTimes(2)
+    await runner.close(1)
+    expect(vi.getTimerCount()).toBe(0)
+    expect(join).toHaveBeenCalledTimes(2)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a close does not wait for a join while no broker answers, and one that comes late is stopped', async () => {
+  const joining = Promise.withResolvers<RunningSubscription>()
+  const { runner, steps, handle } = recorded({ join: () => joining.promise })
+  runner.update({ kind: 'run', subscription: subscription(['a']) })
+  await vi.waitFor(() => expect(steps).toEqual(['starting']))
+  await runner.close(1)
+  joining.resolve(handle('late'))
+  await vi.waitFor(() => expect(steps).toEqual(['starting', 'late stopped within 0']))
+})
