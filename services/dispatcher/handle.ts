@@ -30,10 +30,10 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
       partition.finish(open, false)
       return
     }
-    window.run(async () => {
-      if (partition.lost) return
-      if (decoded.kind === 'event') await attempt(partition, open, record, decoded.event)
-      else await bury(partition, open, record, decoded.message)
+    window.run(() => {
+      if (partition.lost) return Promise.resolve()
+      if (decoded.kind === 'event') return attempt(partition, open, record, decoded.event)
+      return bury(partition, open, record, decoded.message)
     })
   }
 

@@ -81,8 +81,9 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     if (over !== null) return settle(over, parcel, { subscription, event }, abandoned)
 
     options.onAttempt(subscription.id, 1)
-    const result = await sender
-      .attempt([event], {
+    let result: AttemptResult
+    try {
+      result = await sender.attempt([event], {
         url: subscription.sink,
         mode: subscription.mode,
         subscriptionId: subscription.id,
@@ -91,7 +92,9 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
         connectionsMax: subscription.concurrency,
         signal,
       })
-      .finally(() => options.onAttempt(subscription.id, -1))
+    } finally {
+      options.onAttempt(subscription.id, -1)
+    }
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const verdict = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
     const attempted = { ...parcel, state }
@@ -141,12 +144,23 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     const keepsBody = subscription.deadLetter?.responseBody ?? true
     return {
       topic,
-      destination: destinationForDisplay(subscription.sink),
+      destination: destinationOf(subscription),
       responseBody: keepsBody ? (result?.responseBody ?? null) : null,
     }
   }
 
   return { deliver, settle, settleDamaged }
+}
+
+const destinations = new WeakMap<Subscription, string>()
+
+/** Once per revision of a subscription, because reading a URL costs as much as the rest of a verdict. */
+function destinationOf(subscription: Subscription): string {
+  const known = destinations.get(subscription)
+  if (known !== undefined) return known
+  const destination = destinationForDisplay(subscription.sink)
+  destinations.set(subscription, destination)
+  return destination
 }
 
 function handlingOf(subscription: Subscription): Handling {

@@ -35,7 +35,8 @@ export function createReporter(
 
     if (isToldElsewhere(subscription)) return
     const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
-    logger[level](fieldsOf(delivery), sentenceOf(delivery))
+    // Most deliveries are successes and most loggers leave out debug: then the line is not even put together.
+    if (logger.isLevelEnabled?.(level) ?? true) logger[level](fieldsOf(delivery), sentenceOf(delivery))
   }
 }
 

@@ -33,7 +33,7 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
         head = 0
       }
       inFlight += 1
-      void next?.task().finally(settled)
+      void next?.task().then(settled)
     }
   }
 

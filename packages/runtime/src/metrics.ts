@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createTally } from './tally.ts'
 
 /** What is counted, by the name of what happened; nobody else sees the library behind it. */
 export interface Metrics {
@@ -36,8 +37,20 @@ export function createMetrics(): Metrics {
     registers,
   })
 
-  const attempts = new Counter(named('attempts_total', 'Attempts to deliver, by outcome.', 'subscription', 'outcome'))
-  const verdicts = new Counter(named('verdicts_total', 'What was decided after an attempt.', 'subscription', 'verdict'))
+  const attemptTally = createTally()
+  const attempts = new Counter({
+    ...named('attempts_total', 'Attempts to deliver, by outcome.', 'subscription', 'outcome'),
+    collect() {
+      attemptTally.flush((subscription, outcome, count) => this.inc({ subscription, outcome }, count))
+    },
+  })
+  const verdictTally = createTally()
+  const verdicts = new Counter({
+    ...named('verdicts_total', 'What was decided after an attempt.', 'subscription', 'verdict'),
+    collect() {
+      verdictTally.flush((subscription, verdict, count) => this.inc({ subscription, verdict }, count))
+    },
+  })
   const deadLetters = new Counter(named('dead_letters_total', 'Dead letters, by reason.', 'subscription', 'reason'))
   const dropped = new Counter(named('dropped_total', 'Events given up without a dead letter.', 'subscription'))
   const filtered = new Counter(named('events_filtered_total', 'Events that a filter did not let through.'))
@@ -45,7 +58,15 @@ export function createMetrics(): Metrics {
     ...named('attempt_duration_seconds', 'Duration of an attempt, to the outcome.', 'subscription'),
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   })
-  const inFlight = new Gauge(named('attempts_in_flight', 'Attempts under way.', 'subscription'))
+  /** Labels whose number of attempts under way has changed since somebody read it. */
+  const changed = new Set<string>()
+  const inFlight = new Gauge({
+    ...named('attempts_in_flight', 'Attempts under way.', 'subscription'),
+    collect() {
+      for (const subscription of changed) this.set({ subscription }, inFlightByLabel.get(subscription) ?? 0)
+      changed.clear()
+    },
+  })
   const lateness = new Histogram({
     ...named('lateness_seconds', 'Time from the moment an attempt was due until it began.'),
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
@@ -61,9 +82,8 @@ export function createMetrics(): Metrics {
     return subscription
   }
   const changeInFlight = (label: string, change: 1 | -1): void => {
-    const count = (inFlightByLabel.get(label) ?? 0) + change
-    inFlightByLabel.set(label, count)
-    inFlight.set({ subscription: label }, count)
+    inFlightByLabel.set(label, (inFlightByLabel.get(label) ?? 0) + change)
+    changed.add(label)
   }
 
   return {
@@ -72,15 +92,15 @@ export function createMetrics(): Metrics {
     attemptInFlight(subscription, change) {
       if (change === 1) return changeInFlight(labelOf(subscription), 1)
       // An attempt may end after its subscription was forgotten: it was counted elsewhere then, or no more.
-      const label = [subscription, others].find((candidate) => (inFlightByLabel.get(candidate) ?? 0) > 0)
-      if (label !== undefined) changeInFlight(label, -1)
+      if ((inFlightByLabel.get(subscription) ?? 0) > 0) changeInFlight(subscription, -1)
+      else if ((inFlightByLabel.get(others) ?? 0) > 0) changeInFlight(others, -1)
     },
     attempt({ subscription, outcome, durationMs }) {
       const label = labelOf(subscription)
-      attempts.inc({ subscription: label, outcome })
+      attemptTally.add(label, outcome)
       durations.observe({ subscription: label }, durationMs / 1000)
     },
-    verdict: (subscription, verdict) => verdicts.inc({ subscription: labelOf(subscription), verdict }),
+    verdict: (subscription, verdict) => verdictTally.add(labelOf(subscription), verdict),
     deadLettered: (subscription, reason) => deadLetters.inc({ subscription: labelOf(subscription), reason }),
     dropped: (subscription) => dropped.inc({ subscription: labelOf(subscription) }),
     filtered: () => filtered.inc(),

@@ -23,33 +23,33 @@ export function webhookRequest(
 ): WebhookRequest {
   const [event, ...others] = events
   if (others.length > 0) throw new Error(`a request carries one event in this version, not ${events.length}`)
-  const ownHeaders = {
+  const headers: Record<string, string> = {
     'user-agent': 'barnabas',
     'barnabas-subscription': options.subscriptionId,
     'barnabas-attempt': String(options.attemptNumber),
   }
   if (options.mode === 'structured') {
-    const contentType = 'application/cloudevents+json; charset=utf-8'
-    return { headers: { ...ownHeaders, 'content-type': contentType }, body: structuredJson(event) }
+    headers['content-type'] = 'application/cloudevents+json; charset=utf-8'
+    return { headers, body: structuredJson(event) }
   }
   const { contentType, body } = binaryData(event)
-  const headers: Record<string, string> = { ...ownHeaders, ...attributeHeaders(event) }
+  addAttributes(headers, event)
   if (contentType !== undefined) headers['content-type'] = contentType
   return { headers, body }
 }
 
 /** `datacontenttype` is the request's Content-Type (HTTP binding 3.1.1), every other attribute a `ce-` header (3.1.3). */
-function attributeHeaders(event: CloudEvent): Record<string, string> {
-  const headers: Record<string, string> = {}
+function addAttributes(headers: Record<string, string>, event: CloudEvent): void {
   for (const [name, value] of event.attributes) {
     if (name !== 'datacontenttype') headers[`ce-${name}`] = percentEncoded(value)
   }
-  return headers
 }
+
+const toBeEscaped = /["%]|[^\u0021-\u007e]/
 
 /** HTTP binding 3.1.3.2: a space, `"`, `%` and everything outside printable ASCII travel as percent-encoded UTF-8. */
 function percentEncoded(value: string): string {
-  return value.replace(/["%]|[^\u0021-\u007e]+/g, utf8Escapes)
+  return toBeEscaped.test(value) ? value.replace(/["%]|[^\u0021-\u007e]+/g, utf8Escapes) : value
 }
 
 function utf8Escapes(text: string): string {
