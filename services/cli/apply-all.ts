@@ -125,6 +125,7 @@ async function ensureOwnTopics({ kafka, config, brokers }: Cluster): Promise<voi
     partitions: config.partitions,
     tierPartitions: config.tierPartitions,
     replication: config.replication === 'auto' ? null : config.replication,
+    compares: false,
     bootstrapServer: brokers,
     logger: { info: ignore, warn: ignore },
   })

@@ -256,6 +256,15 @@ test('a missing dead-letter topic is created on the broker that start runs, and 
   expect(local.out).toContain(`topic ${topic} created with 3 partitions`)
 })
 
+test('apply does not hold the services to its own environment: their topics are as they made them', async () => {
+  await applied()
+  const ended = await barnabas(['apply', '-f', '-', '--no-wait'], {
+    stdin: await subscription({ id: randomName('sub') }),
+    env: { BARNABAS_TIER_PARTITIONS: '5' },
+  })
+  expect(ended).toMatchObject({ status: 0, err: '' })
+})
+
 test('apply waits for the status that this revision reaches', async () => {
   const id = await applied()
   await writeStatus(id, 'Running', 'an old story', 1)

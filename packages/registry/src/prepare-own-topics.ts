@@ -10,6 +10,11 @@ export interface PrepareOwnTopicsOptions {
   readonly tierPartitions: number
   /** null: the smaller of 3 and the number of brokers. */
   readonly replication: number | null
+  /**
+   * Whether topics that were there are compared with what is wanted; default true. A command at a terminal does not
+   * know the services' environment, and must not hold them to its own.
+   */
+  readonly compares?: boolean
   /** For the commands that are shown to people. */
   readonly bootstrapServer: string
   /** Whether to warn when `acks=all` means one replica; default true. */
@@ -48,10 +53,10 @@ export async function prepareOwnTopics(options: PrepareOwnTopicsOptions): Promis
   if (refused.length > 0) return refusedToCreate(missing, refused, bootstrapServer)
   if (created.length > 0) logger.info({ topics: created.length, prefix }, 'own topics were created')
 
-  const configs = await admin.topicConfig([...found.keys()])
+  const configs = options.compares === false ? null : await admin.topicConfig([...found.keys()])
   const differences = wanted.flatMap((topic) => {
     const description = found.get(topic.topic)
-    if (description === undefined) return []
+    if (description === undefined || configs === null) return []
     return compareTopic(topic, { ...description, config: configs.get(topic.topic) ?? {} }, bootstrapServer)
   })
   if (differences.length > 0) return differ(differences)
