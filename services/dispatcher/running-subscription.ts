@@ -1,6 +1,6 @@
 import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
-import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
+import { createTrackedConsumer, createWindow, drain } from '@barnabas/delivery'
 import type { Deliverer, Logger, TrackedPartition } from '@barnabas/delivery'
 import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
@@ -9,7 +9,7 @@ import { createHandle } from './handle.ts'
 export interface RunningSubscription {
   /** Takes up a revision that reads the same topics, without joining the group anew. */
   replace(subscription: Subscription): void
-  /** Stops taking records, waits up to `drainTimeoutMs` for what is in flight, cuts off the rest, commits, leaves. */
+  /** Stops taking records, drains what is in flight (`drain`), commits, leaves. */
   stop(drainTimeoutMs: number): Promise<void>
   readonly lastHeartbeatAt: number
 }
@@ -140,9 +140,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       stopped = true
       consumer.pauseAll()
       window.clear()
-      const cut = setTimeout(() => cancel.abort(), drainTimeoutMs)
-      await window.idle()
-      clearTimeout(cut)
+      await drain(window.idle(), drainTimeoutMs, () => cancel.abort())
       await consumer.stop()
     },
     get lastHeartbeatAt() {

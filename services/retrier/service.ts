@@ -1,6 +1,6 @@
 import { startPlace, tiers } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
-import { createTrackedConsumer, createWindow } from '@barnabas/delivery'
+import { createTrackedConsumer, createWindow, drain } from '@barnabas/delivery'
 import type { Deliverer, Logger, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createDoubledRecords } from './doubled-records.ts'
@@ -187,9 +187,8 @@ export function createRetrier(options: RetrierOptions): Retrier {
       lanes.close()
       for (const wake of waits) wake()
       for (const window of windows.values()) window.clear()
-      const cut = setTimeout(() => cancel.abort(), options.drainTimeoutMs)
-      if (inHand > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))
-      clearTimeout(cut)
+      const empty = inHand > 0 ? new Promise<void>((resolve) => (whenEmpty = resolve)) : Promise.resolve()
+      await drain(empty, options.drainTimeoutMs, () => cancel.abort())
       await consumer.stop()
       await cleaner.close()
     },

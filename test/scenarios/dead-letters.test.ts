@@ -2,13 +2,14 @@
 import { CloudEvent, Kafka as CloudEventsKafka } from 'cloudevents'
 import type { Message } from 'cloudevents'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent, structuredEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { createTopic, plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -352,6 +353,46 @@ describe('a dead letter that cannot be written', () => {
     expect(header(letter!, 'barnabas-attempts')).toBe('1')
     await vi.waitFor(async () => expect(await lagOf(group, source)).toBe(0), 5_000)
     expect(receiver.of('held')).toHaveLength(1)
+  })
+
+  test('keeps its subscription neither from another topic nor from being deleted and made again', async () => {
+    const source = await createSourceTopic(prefix, 'follows')
+    const [away, gone, there] = await Promise.all(['away', 'gone', 'there'].map((stem) => createSourceTopic(prefix, stem)))
+    // With so small a window the refused events fill it.
+    const written = (topic: string | undefined) => ({
+      id: 'follows',
+      topics: [source],
+      sink: `${receiver.url}/hook`,
+      concurrency: 1,
+      deadLetter: { topic },
+    })
+    const removed = async (topic: string | undefined) => {
+      const admin = plainKafka().admin()
+      await admin.connect()
+      await admin.deleteTopics({ topics: [topic!] })
+      await vi.waitUntil(async () => !(await admin.listTopics()).includes(topic!), 5_000)
+      await admin.disconnect()
+    }
+    await apply(prefix, [written(away)])
+    await removed(away)
+    await produce(plainKafka(), source, [binaryEvent('follows-1', { type: 'refused' })])
+    await barnabas.process.line(new RegExp(`${away}.*a record cannot be written`))
+    await apply(prefix, [written(there)])
+    const [moved] = await readTopic(plainKafka(), there!, (read) => read.length > 0)
+    expect(eventIdOf(moved!)).toBe('follows-1')
+
+    await apply(prefix, [written(gone)])
+    await removed(gone)
+    await produce(plainKafka(), source, [binaryEvent('follows-2', { type: 'refused' })])
+    await barnabas.process.line(new RegExp(`${gone}.*a record cannot be written`))
+    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'follows', '--yes'])
+    expect(await exited).toBe(0)
+    await apply(prefix, [written(there)])
+    const letters = await readTopic(plainKafka(), `${prefix}.dead-letter`, (read) =>
+      read.some((letter) => eventIdOf(letter) === 'follows-2'),
+    )
+    expect(letters.filter((letter) => eventIdOf(letter) === 'follows-2')).toHaveLength(1)
+    expect([...receiver.of('follows-1'), ...receiver.of('follows-2')]).toHaveLength(2)
   })
 
   test('is told when its topic takes not even its headers, and does not keep the process from stopping', async () => {

@@ -12,7 +12,8 @@ export interface Parcel {
 
 /** How a dead letter of this parcel looks. */
 export interface DeadLetterDetails {
-  readonly topic: string
+  /** Asked anew before each try: while a topic takes no records its subscription may be given another, or be deleted. */
+  readonly topic: () => string
   readonly destination?: string
   readonly responseBody?: Buffer | null
 }
@@ -79,7 +80,7 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
         )
       }
       case 'dead-letter': {
-        const letter: DeadLetter = { ...parcel, ...details, reason: verdict.reason, time: now() }
+        const letter = { ...parcel, ...details, reason: verdict.reason, time: now() }
         return writeDeadLetter(writers, letter, verdict, abandoned)
       }
       case 'retry-in-place':
@@ -91,15 +92,18 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
   }
 }
 
-/** Writes a dead letter, in the fullest form that the broker takes. */
+/** Writes a dead letter, in the fullest form that the broker takes, to where its subscription wants it by then. */
 export async function writeDeadLetter(
   writers: Writers,
-  letter: DeadLetter,
+  letter: Omit<DeadLetter, 'topic'> & DeadLetterDetails,
   verdict: Verdict,
   abandoned: () => boolean,
 ): Promise<CarriedOut> {
   for (;;) {
-    const written = await writers.write(deadLetterRecords(letter), abandoned)
+    const topic = letter.topic()
+    const isElsewhere = () => letter.topic() !== topic
+    const written = await writers.write(deadLetterRecords({ ...letter, topic }), () => abandoned() || isElsewhere())
+    if (written.kind === 'abandoned' && !abandoned()) continue
     if (written.kind === 'abandoned') return written
     if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
     // Not even our headers alone fit: the topic's limit is below any use, and only its owner can mend that.

@@ -52,7 +52,11 @@ const answered = (status: number, outcome: AttemptResult['outcome']): AttemptRes
 })
 
 /** The engine with a sender that answers as told and writers that write down what they are given. */
-function engine(result: AttemptResult, refuse: (record: OutgoingRecord) => boolean = () => false) {
+function engine(
+  result: AttemptResult,
+  refuse: (record: OutgoingRecord) => boolean = () => false,
+  changed: { presentOf?: (each: Subscription) => Subscription | null; write?: Writers['write'] } = {},
+) {
   const written: OutgoingRecord[] = []
   const attempts: number[] = []
   const reports: DeliveryReport[] = []
@@ -66,6 +70,7 @@ function engine(result: AttemptResult, refuse: (record: OutgoingRecord) => boole
       return { kind: 'written', form }
     },
     close: async () => {},
+    ...(changed.write === undefined ? {} : { write: changed.write }),
   }
   const carryOut = createCarryOut({
     writers,
@@ -87,6 +92,7 @@ function engine(result: AttemptResult, refuse: (record: OutgoingRecord) => boole
     now: () => now,
     random: () => 0,
     defaultDeadLetterTopic: 'default-letters',
+    presentOf: changed.presentOf ?? ((each) => each),
     onAttempt: () => {},
     report: (report) => void reports.push(report),
   })
@@ -207,6 +213,26 @@ test('a lateness is reported for what had a due time', async () => {
   const parcel = { ...record, state: { ...state, attempts: 1 } }
   await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, abandoned: () => false, signal })
   expect(reports[0]?.latenessMs).toBe(20)
+})
+
+test('a dead letter that waits for its topic follows its subscription to another, and to the default one once it is gone', async () => {
+  let present: Subscription | null = subscription
+  const moved = { ...subscription, revision: 2, deadLetter: { topic: 'other-letters', responseBody: true } }
+  const changes: (Subscription | null)[] = [moved, null]
+  const tried: (string | undefined)[] = []
+  const { deliver } = engine(answered(400, 'BadRequest'), () => false, {
+    presentOf: () => present,
+    // No topic takes it before the subscription was changed twice.
+    async write([letter], abandoned) {
+      tried.push(letter?.topic)
+      const [next] = changes.splice(0, 1)
+      if (next === undefined) return { kind: 'written', form: 0 }
+      present = next
+      return abandoned() ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
+    },
+  })
+  expect(await deliver()).toMatchObject({ kind: 'durable', wroteRecord: true })
+  expect(tried).toEqual(['letters', 'other-letters', 'default-letters'])
 })
 
 test('damage is dropped where its dead letter would come back to the subscription, and a dead letter anywhere else', async () => {

@@ -51,6 +51,8 @@ export interface DeliverOptions {
   readonly now: () => number
   readonly random: () => number
   readonly defaultDeadLetterTopic: string
+  /** The newest revision of the same life of a subscription, null once it was deleted. */
+  readonly presentOf: (subscription: Subscription) => Subscription | null
   readonly onAttempt: (subscriptionId: string, change: 1 | -1) => void
   readonly report: (report: DeliveryReport) => void
 }
@@ -139,11 +141,11 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   }
 
   function deadLetterDetails(subscription: Subscription | null, result: AttemptResult | null): DeadLetterDetails {
-    const topic = subscription?.deadLetter?.topic ?? options.defaultDeadLetterTopic
-    if (subscription === null) return { topic }
+    const { defaultDeadLetterTopic, presentOf } = options
+    if (subscription === null) return { topic: () => defaultDeadLetterTopic }
     const keepsBody = subscription.deadLetter?.responseBody ?? true
     return {
-      topic,
+      topic: () => presentOf(subscription)?.deadLetter?.topic ?? defaultDeadLetterTopic,
       destination: destinationOf(subscription),
       responseBody: keepsBody ? (result?.responseBody ?? null) : null,
     }
@@ -176,6 +178,6 @@ function unlessItFeedsItself(
   subscription: Subscription | null,
   { topic }: DeadLetterDetails,
 ): Verdict {
-  if (verdict.kind !== 'dead-letter' || subscription === null || !subscription.topics.includes(topic)) return verdict
+  if (verdict.kind !== 'dead-letter' || subscription === null || !subscription.topics.includes(topic())) return verdict
   return { kind: 'drop', reason: verdict.reason }
 }

@@ -36,7 +36,7 @@ export function createReporter(
     if (isToldElsewhere(subscription)) return
     const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
     // Most deliveries are successes and most loggers leave out debug: then the line is not even put together.
-    if (logger.isLevelEnabled?.(level) ?? true) logger[level](fieldsOf(delivery), sentenceOf(delivery))
+    if (logger.isLevelEnabled?.(level) ?? true) logger[level](fieldsOf(delivery), `${subscription}: ${sentenceOf(delivery)}`)
   }
 }
 
@@ -62,7 +62,7 @@ function fieldsOf({ state, event, result, verdict, latenessMs }: DeliveryReport)
   }
 }
 
-/** The line's sentence for a person: "attempt 2: Busy (503), next at 12:00:30". */
+/** The line's sentence for a person: "attempt 2: Busy (503), next attempt at 2026-11-30T12:00:30.000Z". */
 export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
   const status = result?.status === null || result === null ? '' : ` (${result.status})`
   const attempt = result === null ? '' : `attempt ${state.attempts}: ${result.outcome}${status}, `

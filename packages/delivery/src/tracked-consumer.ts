@@ -29,7 +29,7 @@ export interface TrackedConsumer {
   start(): Promise<void>
   /** Stops fetching; what was handed over may still be finished. */
   pauseAll(): void
-  /** Commits what is done and leaves the group. */
+  /** Commits what is done and leaves the group; what is still under way is lost to this process. */
   stop(): Promise<void>
   readonly lastHeartbeatAt: number
 }
@@ -302,6 +302,8 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       await commits.now()
       stopped = true
       commits.stop()
+      // What could not be finished in time is the next owner's.
+      for (const partition of partitions.values()) lose(partition)
       await consumer.stop()
     },
     get lastHeartbeatAt() {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { names as namesOf, tiers } from '@barnabas/core'
-import type { Names } from '@barnabas/core'
+import type { Names, Subscription } from '@barnabas/core'
 import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
 import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
 import { connectKafka } from '@barnabas/kafka'
@@ -106,6 +106,14 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   let opened: Deliverer | undefined
   const deliverer = () => (opened ??= openDeliverer())
 
+  function presentOf(subscription: Subscription): Subscription | null {
+    const entry = registry.get(subscription.id)
+    if (entry === undefined) return null
+    // What stands there and cannot be read says nothing new.
+    if (entry.kind === 'invalid') return subscription
+    return entry.subscription.generation === subscription.generation ? entry.subscription : null
+  }
+
   function openDeliverer(): Deliverer {
     const guard = addressGuard(options.allowedNetworks)
     if (guard.kind === 'invalid') throw new StartupError(guard.message)
@@ -135,6 +143,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       now: Date.now,
       random: Math.random,
       defaultDeadLetterTopic: names.deadLetter,
+      presentOf,
       onAttempt: (id, change) => metrics.attemptInFlight(id, change),
       report(delivery) {
         report(delivery)
