@@ -260,3 +260,28 @@ test('what is dropped for damage is reported as dropped, and so counted', async 
   await deliverer.settle(verdict, { ...record, state }, about, () => false)
   expect(reports.map(({ verdict: carried }) => carried)).toEqual([{ kind: 'drop', reason: 'EventMalformed' }])
 })
+
+test.each([
+  ['a retry record', 503, 'Busy'],
+  ['a dead letter', 400, 'BadRequest'],
+] as const)(
+  'promise 4: with %s nothing is durable, finished or reported before it is acknowledged',
+  async (_name, status, outcome) => {
+    const acknowledged = Promise.withResolvers<{ kind: 'written'; form: number }>()
+    const asked = Promise.withResolvers<void>()
+    const { deliver, reports } = engine(answered(status, outcome), undefined, {
+      write() {
+        asked.resolve()
+        return acknowledged.promise
+      },
+    })
+    let carried: unknown = 'nothing yet'
+    const delivered = Promise.resolve(deliver()).then((result) => (carried = result))
+    await asked.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([carried, reports]).toEqual(['nothing yet', []])
+    acknowledged.resolve({ kind: 'written', form: 0 })
+    await delivered
+    expect(carried).toMatchObject({ kind: 'durable', wroteRecord: true })
+  },
+)
