@@ -1,6 +1,7 @@
 import type { OutgoingRecord } from '@barnabas/core'
 import type { KafkaClient, Producer, ProduceResult } from '@barnabas/kafka'
 import type { Logger } from './logger.ts'
+import { createWriteTrouble } from './write-trouble.ts'
 
 /**
  * Writes the records that verdicts ask for. One producer for the tiers, one for the default dead-letter topic,
@@ -31,6 +32,7 @@ export function createWriters(options: {
   const { kafka, isTier, defaultDeadLetterTopic, logger } = options
   const tiers = kafka.producer()
   const deadLetters = kafka.producer()
+  const trouble = createWriteTrouble(logger, () => performance.now())
   let others: Producer | undefined
 
   function producerOf(topic: string): Producer {
@@ -50,10 +52,7 @@ export function createWriters(options: {
       const result: ProduceResult = await producer.produce(record)
       if (result.kind === 'acknowledged') return 'written'
       if (result.kind === 'refused' && result.code === 'RECORD_TOO_LARGE') return 'too-large'
-      logger.warn(
-        { topic: record.topic, error: result.message },
-        'a record cannot be written; its event stays where it is, and the write is tried again',
-      )
+      trouble.failed(record.topic, result.message)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
