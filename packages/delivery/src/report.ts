@@ -36,7 +36,8 @@ export function createReporter(
     if (isToldElsewhere(subscription)) return
     const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
     // Most deliveries are successes and most loggers leave out debug: then the line is not even put together.
-    if (logger.isLevelEnabled?.(level) ?? true) logger[level](fieldsOf(delivery), `${subscription}: ${sentenceOf(delivery)}`)
+    if (logger.isLevelEnabled?.(level) ?? true)
+      logger[level](fieldsOf(delivery), `${subscription}: ${sentenceOf(delivery)}`)
   }
 }
 
