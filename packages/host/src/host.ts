@@ -182,8 +182,7 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
   health.set('start', { ready: false, live: true, detail: 'starting' })
   if (config.httpPort === undefined) return
   const http = await startHealthServer({ host: config.httpHost, port: config.httpPort, health, metrics })
-  if (http.kind === 'failed')
-    throw new StartupError(`${http.reason}; set BARNABAS_HTTP_PORT to another one (0: any free one)`)
+  if (http.kind === 'failed') throw new StartupError(http.reason)
   service.closers.add('http', http.close)
   logger.info({ url: http.url }, `health and metrics at ${http.url}/readyz, /livez and /metrics`)
 }
