@@ -129,3 +129,14 @@ test.each([
   expect(out).toContain(`Usage: ${['barnabas', ...args].join(' ')}`)
   expect(out).toMatch(/\nExample:\n  barnabas /)
 })
+
+test('--version prints the version and nothing else', async () => {
+  const { exitStatus, out, notes } = await barnabas(['--version'])
+  expect({ exitStatus, notes }).toEqual({ exitStatus: 0, notes: '' })
+  expect(out).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
+test('a single format of -o is told as what it prints, several as a choice', async () => {
+  expect((await barnabas(['apply', '--help'])).out).toContain('json, and nothing else on standard output')
+  expect((await barnabas(['get', '--help'])).out).toContain('one of table, yaml, json')
+})

@@ -6,12 +6,14 @@ import { addDescribe } from './commands/describe.ts'
 import { addGet } from './commands/get.ts'
 import { addLaterCommands } from './commands/later.ts'
 import { addSend } from './commands/send.ts'
+import packageJson from './package.json' with { type: 'json' }
 import type { Terminal } from './terminal.ts'
 
 /** The command line: one file per command under `commands/`, put together here. Nothing ends the process. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('barnabas')
     .description('Deliver CloudEvents from Kafka to webhooks: subscriptions, their status, events and dead letters.')
+    .version(packageJson.version, '-V, --version', 'print the version')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({

@@ -3,7 +3,9 @@ import { notAvailable } from '../refusal.ts'
 
 /** `-o`: formats of later versions are refused by name. */
 export function outputOption(formats: readonly string[], later: readonly string[] = []): Option {
-  return new Option('-o, --output <format>', `one of ${formats.join(', ')}`).argParser((value) => {
+  const only =
+    formats.length === 1 ? `${formats[0]}, and nothing else on standard output` : `one of ${formats.join(', ')}`
+  return new Option('-o, --output <format>', only).argParser((value) => {
     if (formats.includes(value)) return value
     if (later.includes(value)) throw notAvailable(`-o ${value}`)
     throw new InvalidArgumentError(`One of ${formats.join(', ')}.`)

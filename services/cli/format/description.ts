@@ -100,9 +100,9 @@ function statusText(word: string, status: StatusRecord | null): string {
 
 function deadLetterText({ deadLetter }: Subscription, records: number | null): string {
   if (deadLetter === null) return 'none: exhausted events are discarded and counted'
-  const bodies = deadLetter.responseBody ? '' : ', without response bodies'
-  if (records === null) return `to ${deadLetter.topic}${bodies}, which does not exist yet`
-  return `to ${deadLetter.topic}${bodies}, which holds ${grouped(records)}, those of other subscriptions included`
+  const bodies = deadLetter.responseBody ? '' : '; without response bodies'
+  if (records === null) return `to ${deadLetter.topic}, which does not exist yet${bodies}`
+  return `to ${deadLetter.topic}, which holds ${grouped(records)}, those of other subscriptions included${bodies}`
 }
 
 function progressTable(progress: readonly PartitionProgress[]): string {
