@@ -126,3 +126,59 @@ function emptyBatch({ firstOffset, lastOffsetDelta }: { firstOffset: number; las
   length.writeInt32BE(batch.length)
   return Buffer.concat([length, batch])
 }
+
+interface LongModule {
+  fromValue(value: string | number): object
+}
+
+type Encode = (record: object) => unknown
+type EncodeBatch = (batch: object) => Promise<{ readonly buffer: Buffer }>
+type DecodedBatch = { readonly records: readonly { offset: string; timestamp: string; headers: object }[] }
+
+describe('a batch of records is decoded in one pass', () => {
+  const Long = require('kafkajs/src/utils/long') as LongModule
+  const encodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0') as Encode
+  const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0') as { readonly RecordBatch: EncodeBatch }
+  const Decoder = require('kafkajs/src/protocol/decoder') as new (buffer: Buffer) => object
+  const decode = require('kafkajs/src/protocol/recordBatch/v0/decoder') as (decoder: object) => Promise<DecodedBatch>
+
+  async function roundTrip(first: { offset: string; timestamp: string }, records: readonly object[]) {
+    const batch = await RecordBatch({
+      firstOffset: Long.fromValue(first.offset),
+      firstTimestamp: Long.fromValue(first.timestamp),
+      maxTimestamp: Long.fromValue(first.timestamp),
+      lastOffsetDelta: records.length - 1,
+      producerId: Long.fromValue(-1),
+      records: records.map((record, index) => encodeRecord({ offsetDelta: index, key: null, value: null, ...record })),
+    })
+    return (await decode(new Decoder(batch.buffer))).records
+  }
+
+  test.each([
+    ['1700000000000', 5, '1700000000005'],
+    ['1700000000000', -5, '1699999999995'],
+    ['-1', 0, '-1'],
+    ['0', 2 ** 47, String(2 ** 47)],
+    ['0', 2 ** 48, String(2 ** 48)],
+    ['0', -(2 ** 48) - 1, String(-(2 ** 48) - 1)],
+    ['0', 2 ** 52, String(2 ** 52)],
+    ['9007199254740991', 1, '9007199254740992'],
+    ['9223372036854775000', 800, '9223372036854775800'],
+    ['-9223372036854775000', -800, '-9223372036854775800'],
+  ])('timestamps of any size: %s and %i more', async (timestamp, timestampDelta, expected) => {
+    const [record] = await roundTrip({ offset: '7', timestamp }, [{ timestampDelta }])
+    expect(record).toMatchObject({ offset: '7', timestamp: expected })
+  })
+
+  test('header names are those of each record, also where they stand at the same place', async () => {
+    const names = ['ce_id', 'ce_if', 'ce_i', 'ce_idx', 'constructor', 'prix-en-€', 'n'.repeat(100)]
+    const records = [...names, ...names].map((name) => ({ timestampDelta: 0, headers: { [name]: ['1', '2'], x: '3' } }))
+    const decoded = await roundTrip({ offset: '0', timestamp: '0' }, records)
+    const read = decoded.map(({ headers }) => Object.entries(headers).map(([name, value]) => [name, String(value)]))
+    const expected = (name: string) => [
+      [name, '1,2'],
+      ['x', '3'],
+    ]
+    expect(read).toEqual([...names, ...names].map(expected))
+  })
+})
