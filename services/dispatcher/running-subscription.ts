@@ -1,7 +1,7 @@
 import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
 import { createTrackedConsumer, createWindow, drain } from '@barnabas/delivery'
-import type { Deliverer, Logger, TrackedPartition } from '@barnabas/delivery'
+import type { Deliverer, DrainLimits, Logger, TrackedPartition } from '@barnabas/delivery'
 import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 
@@ -10,7 +10,7 @@ export interface RunningSubscription {
   /** Takes up a revision that reads the same topics, without joining the group anew. */
   replace(subscription: Subscription): void
   /** Stops taking records, drains what is in flight (`drain`), commits, leaves. */
-  stop(drainTimeoutMs: number): Promise<void>
+  stop(limits: DrainLimits): Promise<void>
   readonly lastHeartbeatAt: number
 }
 
@@ -136,11 +136,11 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       subscription = next
       void announce()
     },
-    async stop(drainTimeoutMs) {
+    async stop(limits) {
       stopped = true
       consumer.pauseAll()
       window.clear()
-      await drain(window.idle(), drainTimeoutMs, () => cancel.abort())
+      await drain(window.idle(), limits, () => cancel.abort())
       await consumer.stop()
     },
     get lastHeartbeatAt() {

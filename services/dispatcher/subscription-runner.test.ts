@@ -21,8 +21,8 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
   const steps: string[] = []
   const handle = (name: string): RunningSubscription => ({
     replace: ({ revision }) => void steps.push(`${name} replaced by revision ${revision}`),
-    stop: (drainTimeoutMs) => {
-      steps.push(`${name} stopped within ${drainTimeoutMs}`)
+    stop: ({ drainMs }) => {
+      steps.push(`${name} stopped within ${drainMs}`)
       return Promise.resolve()
     },
     lastHeartbeatAt: 7,

@@ -1,4 +1,5 @@
 import type { Subscription } from '@barnabas/core'
+import { writeBeforeExitMs, writeBeforeLeavingMs } from '@barnabas/delivery'
 import type { Logger } from '@barnabas/delivery'
 import type { RunningSubscription } from './running-subscription.ts'
 
@@ -76,7 +77,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
     if (running !== null) {
       const { handle } = running
       running = null
-      await handle.stop(options.drainTimeoutMs)
+      await handle.stop({ drainMs: options.drainTimeoutMs, writeMs: writeBeforeLeavingMs })
     }
     switch (next.kind) {
       case 'run': {
@@ -85,7 +86,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
         // While no broker answers a join takes for ever, and whoever closes has no use for it.
         const handle = await Promise.race([joining, closing.promise])
         if (handle !== null) running = { subscription: next.subscription, handle }
-        else joining.then((late) => late.stop(0)).catch(() => undefined)
+        else joining.then((late) => late.stop({ drainMs: 0, writeMs: writeBeforeExitMs })).catch(() => undefined)
         return
       }
       case 'fail':
@@ -115,7 +116,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       closed = true
       closing.resolve(null)
       await working
-      await running?.handle.stop(drainTimeoutMs)
+      await running?.handle.stop({ drainMs: drainTimeoutMs, writeMs: writeBeforeExitMs })
       running = null
     },
     get lastHeartbeatAt() {

@@ -1,6 +1,6 @@
 import { startPlace, tiers } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
-import { createTrackedConsumer, createWindow, drain } from '@barnabas/delivery'
+import { createTrackedConsumer, createWindow, drain, writeBeforeExitMs } from '@barnabas/delivery'
 import type { Deliverer, Logger, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createDoubledRecords } from './doubled-records.ts'
@@ -188,7 +188,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
       for (const wake of waits) wake()
       for (const window of windows.values()) window.clear()
       const empty = inHand > 0 ? new Promise<void>((resolve) => (whenEmpty = resolve)) : Promise.resolve()
-      await drain(empty, options.drainTimeoutMs, () => cancel.abort())
+      await drain(empty, { drainMs: options.drainTimeoutMs, writeMs: writeBeforeExitMs }, () => cancel.abort())
       await consumer.stop()
       await cleaner.close()
     },

@@ -357,20 +357,24 @@ describe('a dead letter that cannot be written', () => {
 
   test('keeps its subscription neither from another topic nor from being deleted and made again', async () => {
     const source = await createSourceTopic(prefix, 'follows')
-    const [away, gone, there] = await Promise.all(['away', 'gone', 'there'].map((stem) => createSourceTopic(prefix, stem)))
-    // With so small a window the refused events fill it.
-    const written = (topic: string | undefined) => ({
+    const [away, gone, there] = await Promise.all([
+      createSourceTopic(prefix, 'away'),
+      createSourceTopic(prefix, 'gone'),
+      createSourceTopic(prefix, 'there'),
+    ])
+    // One refused event fills so small a window.
+    const written = (target: string) => ({
       id: 'follows',
       topics: [source],
       sink: `${receiver.url}/hook`,
       concurrency: 1,
-      deadLetter: { topic },
+      deadLetter: { topic: target },
     })
-    const removed = async (topic: string | undefined) => {
+    const removed = async (target: string) => {
       const admin = plainKafka().admin()
       await admin.connect()
-      await admin.deleteTopics({ topics: [topic!] })
-      await vi.waitUntil(async () => !(await admin.listTopics()).includes(topic!), 5_000)
+      await admin.deleteTopics({ topics: [target] })
+      await vi.waitUntil(async () => !(await admin.listTopics()).includes(target), 5_000)
       await admin.disconnect()
     }
     await apply(prefix, [written(away)])
@@ -378,7 +382,7 @@ describe('a dead letter that cannot be written', () => {
     await produce(plainKafka(), source, [binaryEvent('follows-1', { type: 'refused' })])
     await barnabas.process.line(new RegExp(`${away}.*a record cannot be written`))
     await apply(prefix, [written(there)])
-    const [moved] = await readTopic(plainKafka(), there!, (read) => read.length > 0)
+    const [moved] = await readTopic(plainKafka(), there, (read) => read.length > 0)
     expect(eventIdOf(moved!)).toBe('follows-1')
 
     await apply(prefix, [written(gone)])
@@ -388,10 +392,10 @@ describe('a dead letter that cannot be written', () => {
     const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'follows', '--yes'])
     expect(await exited).toBe(0)
     await apply(prefix, [written(there)])
-    const letters = await readTopic(plainKafka(), `${prefix}.dead-letter`, (read) =>
+    const inDefault = await readTopic(plainKafka(), `${prefix}.dead-letter`, (read) =>
       read.some((letter) => eventIdOf(letter) === 'follows-2'),
     )
-    expect(letters.filter((letter) => eventIdOf(letter) === 'follows-2')).toHaveLength(1)
+    expect(inDefault.filter((letter) => eventIdOf(letter) === 'follows-2')).toHaveLength(1)
     expect([...receiver.of('follows-1'), ...receiver.of('follows-2')]).toHaveLength(2)
   })
 

@@ -67,7 +67,10 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const { config, logger, brokers } = options
   // For operators and their logs; a person at a terminal asks for it.
   const level = process.stdout.isTTY ? 'debug' : 'info'
-  logger[level]({ config: describeConfig(config), brokers, allowedNetworks: options.allowedNetworks }, 'configuration')
+  logger[level](
+    { config: { ...describeConfig(config), allowedNetworks: options.allowedNetworks }, brokers },
+    'configuration',
+  )
   const health = createHealth()
   const metrics = createMetrics()
   await openHttp(service, config, health, metrics, logger)
