@@ -119,24 +119,17 @@ export function connectionPools(connect: buildConnector.connector): ConnectionPo
     if (isIdle && destinations.get(destination.key) === destination) destinations.delete(destination.key)
   }
 
+  function giveBack(destination: Destination, connection: Connection, keep: boolean): void {
+    if (keep && !closed) destination.idle.push(connection)
+    else end(connection)
+    destination.active--
+    admit(destination)
+    removeIfIdle(destination)
+  }
+
   /** For one of the destination's `active`. */
   function slotOf(destination: Destination): Slot {
-    const connection = destination.idle.pop() ?? open(destination)
-    let isOver = false
-    const giveBack = (keep: boolean): void => {
-      if (isOver) return
-      isOver = true
-      if (keep && !closed) destination.idle.push(connection)
-      else end(connection)
-      destination.active--
-      admit(destination)
-      removeIfIdle(destination)
-    }
-    return {
-      pool: connection.client,
-      release: () => giveBack(connection.isConnected),
-      discard: () => giveBack(false),
-    }
+    return new OneSlot(destination, destination.idle.pop() ?? open(destination), giveBack)
   }
 
   return {
@@ -166,6 +159,39 @@ export function connectionPools(connect: buildConnector.connector): ConnectionPo
       for (const connection of connections) end(connection)
       await Promise.all(clients.map((client) => client.destroy()))
     },
+  }
+}
+
+type GiveBack = (destination: Destination, connection: Connection, keep: boolean) => void
+
+/** A class, because there is one per attempt and closures of its own would be several objects more. */
+class OneSlot implements Slot {
+  readonly #destination: Destination
+  readonly #connection: Connection
+  #giveBack: GiveBack | null
+
+  constructor(destination: Destination, connection: Connection, giveBack: GiveBack) {
+    this.#destination = destination
+    this.#connection = connection
+    this.#giveBack = giveBack
+  }
+
+  get pool(): Client {
+    return this.#connection.client
+  }
+
+  release(): void {
+    this.#end(this.#connection.isConnected)
+  }
+
+  discard(): void {
+    this.#end(false)
+  }
+
+  #end(keep: boolean): void {
+    const giveBack = this.#giveBack
+    this.#giveBack = null
+    giveBack?.(this.#destination, this.#connection, keep)
   }
 }
 
