@@ -10,6 +10,8 @@ export type Recipient =
   | { readonly kind: 'not-now'; readonly subscription: Subscription | null }
   /** Deleted, or the id lives another life: certain, because the subscriptions topic was read to its end. */
   | { readonly kind: 'gone' }
+  /** The process ends before anybody could say: the record stays where it is. */
+  | { readonly kind: 'unknown' }
 
 export interface HandleOptions {
   readonly deliverer: Deliverer
@@ -78,6 +80,8 @@ export function createHandle(options: HandleOptions): (waiting: WaitingRecord) =
       }
       case 'running':
         return attempt(parcel, recipient.subscription, dueAt, abandoned)
+      case 'unknown':
+        return { kind: 'abandoned' }
       default:
         return recipient satisfies never
     }

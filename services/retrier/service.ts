@@ -146,7 +146,11 @@ export function createRetrier(options: RetrierOptions): Retrier {
 
   /** Deleted, or not yet heard of? Only who has read the topic to its end may say. */
   async function askAgain(id: string, generation: number): Promise<Recipient> {
-    await subscriptions.caughtUp()
+    try {
+      await subscriptions.caughtUp()
+    } catch {
+      return { kind: 'unknown' } // What reads the topic was stopped.
+    }
     const entry = subscriptions.get(id)
     if (entry === undefined || !isOfLife(entry, generation)) return { kind: 'gone' }
     return recipientOf(id, entry)

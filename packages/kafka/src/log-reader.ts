@@ -10,6 +10,7 @@ import { brokerErrorType, errorMessage } from './kafka-error.ts'
 import { EARLIEST, LATEST, READ_COMMITTED, filterAbortedMessages } from './kafkajs-internals.ts'
 import type { FetchedPartition } from './kafkajs-internals.ts'
 import type { LogReader, LogReaderOptions } from './port.ts'
+import { sharedQuestion } from './shared-question.ts'
 
 /** How long the broker holds a fetch open while there is nothing new. */
 const LONG_POLL_MS = 500
@@ -164,15 +165,20 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
     await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
 
-  async function caughtUp(): Promise<void> {
+  async function reachPresentEnds(): Promise<void> {
     const ends = await presentEnds()
     await new Promise<void>((resolve, reject) => {
       if (stopping.signal.aborted) {
         reject(stopped(topic))
         return
       }
-      stopping.signal.addEventListener('abort', () => reject(stopped(topic)), { once: true })
-      waiters.add({ ends, resolve })
+      const onAbort = () => reject(stopped(topic))
+      stopping.signal.addEventListener('abort', onAbort, { once: true })
+      function reached(): void {
+        stopping.signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      waiters.add({ ends, resolve: reached })
       if (positions.size > 0) settleWaiters()
     })
   }
@@ -188,6 +194,8 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
       }
     }
   }
+
+  const caughtUp = sharedQuestion(reachPresentEnds)
 
   return {
     async start() {
