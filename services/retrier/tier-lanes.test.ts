@@ -62,6 +62,17 @@ test('what leaves later than in a second stays in Kafka: the partition is paused
   expect(left).toEqual([])
 })
 
+test('a busy process, whose clock goes on between two looks, sets no timer into the past', () => {
+  let clock = start
+  const lanes = createTierLanes({ tierOf: () => tier, timeScale: 1, now: () => (clock += 5), onLeave: () => {} })
+  const { partition, calls } = recordingPartition()
+  const timers = vi.spyOn(globalThis, 'setTimeout')
+  lanes.onRecords(partition, [retryRecord(1, start + 1_008)])
+  expect(timers.mock.calls.map(([, delayMs]) => delayMs)).toEqual([0])
+  vi.advanceTimersByTime(1)
+  expect(calls).toEqual(['pause', 'seek 1', 'resume'])
+})
+
 test('what leaves within a second waits in memory, each for itself, and leaves on time', () => {
   const { lanes, left } = lanesThatKeep()
   const { partition } = recordingPartition()

@@ -80,7 +80,8 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     partition.pause()
     partition.seek(headOffset)
     clearTimeout(resting.get(partition))
-    const wakeInMs = Math.min(leavesAt - now() - lookAheadMs, longestTimerMs)
+    // The clock has gone on since somebody looked at it, and Node warns on stderr of a negative wait.
+    const wakeInMs = Math.min(Math.max(leavesAt - now() - lookAheadMs, 0), longestTimerMs)
     resting.set(
       partition,
       setTimeout(() => {
