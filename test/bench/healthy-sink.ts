@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { createBacklog, removeByPrefix } from './backlog.ts'
-import { runDispatcher } from './barnabas-process.ts'
+import { createBacklog } from './backlog.ts'
 import { runBenchProcess } from './bench-process.ts'
 import type { BenchProcess } from './bench-process.ts'
+import { concurrency, measureDispatcher } from './measure-dispatcher.ts'
 import { measure } from './measure.ts'
 import type { Measured } from './measure.ts'
 import type { Bench, ScenarioResult } from './scenario.ts'
 
 const partitions = 8
-const concurrency = 256
 const warmUp = 40_000
 /** Beyond what is measured, so that no partition runs dry while it is. */
 const spare = 1.15
@@ -25,26 +23,7 @@ export async function healthySink(bench: Bench): Promise<ScenarioResult> {
   const systems: Record<string, () => Promise<Measured>> = {
     H: () => measureAndStop(runBaseline('http', [url, String(concurrency)])),
     N: () => measureAndStop(runBaseline('naive', [url, String(concurrency), brokers, backlog.topic])),
-    async Barnabas() {
-      const prefix = `bench-${randomUUID()}`
-      const subscription = {
-        id: 'bench',
-        topics: [backlog.topic],
-        sink: url,
-        from: 'earliest',
-        concurrency,
-        retry: { schedule: ['10m'] },
-      }
-      const nodeOptions =
-        bench.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${bench.profileFolder}`]
-      try {
-        return await measureAndStop(
-          await runDispatcher({ brokers, prefix, subscriptions: [subscription], nodeOptions }),
-        )
-      } finally {
-        await removeByPrefix(brokers, prefix)
-      }
-    },
+    Barnabas: () => measureDispatcher(bench, backlog.topic, '200', warmUp),
   }
 
   async function measureAndStop(running: BenchProcess): Promise<Measured> {

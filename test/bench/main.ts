@@ -1,17 +1,18 @@
 /**
  * `pnpm bench`: what a delivery costs, beside what it costs without Barnabas. See docs/performance.md.
  *
- *   pnpm bench [S1] [--json] [--events 100000] [--rounds 3] [--cpu-prof folder]
+ *   pnpm bench [S1] [S4] [--json] [--events 100000] [--rounds 3] [--cpu-prof folder]
  */
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { canPin, pinnedCore, runBenchProcess } from './bench-process.ts'
 import { benchBroker } from './broker.ts'
+import { failingSink } from './failing-sink.ts'
 import { healthySink } from './healthy-sink.ts'
 import type { Bench, ScenarioResult } from './scenario.ts'
 import { tableRows, tableText } from './table.ts'
 
-const scenarios: Record<string, (bench: Bench) => Promise<ScenarioResult>> = { S1: healthySink }
+const scenarios: Record<string, (bench: Bench) => Promise<ScenarioResult>> = { S1: healthySink, S4: failingSink }
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -13,7 +13,7 @@ export interface TableRow {
   readonly speedRatio: Readonly<Record<string, number>>
 }
 
-const baselines = ['H', 'N']
+const baselines = ['H', 'N', 'S1']
 
 export function tableRows({ scenario, rows }: ScenarioResult): readonly TableRow[] {
   return rows.map(({ system, rounds }) => {
@@ -36,7 +36,8 @@ export function tableRows({ scenario, rows }: ScenarioResult): readonly TableRow
 }
 
 export function tableText(rows: readonly TableRow[]): string {
-  const head = ['', 'system', 'CPU µs/event', '× H', '× N', 'events/s', '× H', '× N', 'MB max']
+  const ratios = baselines.map((name) => `× ${name}`)
+  const head = ['', 'system', 'CPU µs/event', ...ratios, 'events/s', ...ratios, 'MB max']
   const cells = rows.map((row) => [
     row.scenario,
     row.system,
