@@ -5,7 +5,7 @@ import { openRetrier } from '@barnabas/retrier'
 import { createLogger, readEnvironment, runService, usableConfig } from '@barnabas/runtime'
 import { openBroker } from './broker.ts'
 import { playDemo } from './demo.ts'
-import { firstSteps } from './first-steps.ts'
+import { firstSteps, settingsToRepeat } from './first-steps.ts'
 
 /** Everything in one process, on a Kafka of its own unless `KAFKA_BROKERS` names one: what `pnpm start` runs. */
 await runService('start', async (service) => {
@@ -33,5 +33,5 @@ await runService('start', async (service) => {
   host.health.set('start', { ready: true, live: true, detail: 'started' })
   logger.info(`Barnabas is ready on ${broker.brokers.join(', ')}`)
   if (config.demo) await playDemo(host, service)
-  for (const line of firstSteps(broker.isOwn)) logger.info(line)
+  for (const line of firstSteps(settingsToRepeat(config, broker.isOwn))) logger.info(line)
 })
