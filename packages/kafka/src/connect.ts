@@ -12,6 +12,7 @@ import type { KafkaLogger } from './log-creator.ts'
 import { createLogReader } from './log-reader.ts'
 import type { KafkaClient } from './port.ts'
 import { createProducer } from './producer.ts'
+import { sockets } from './sockets.ts'
 
 export interface KafkaConnectOptions {
   readonly brokers: readonly string[]
@@ -49,6 +50,7 @@ export function connectKafka(options: KafkaConnectOptions): KafkaClient {
     clientId: options.clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    socketFactory: sockets,
     ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
     ...(options.sasl === undefined ? {} : { sasl: options.sasl }),
   }

@@ -3,7 +3,7 @@
  * broker by name. The version is pinned and patched, so they cannot change under us. Typed as narrowly as we use them.
  */
 import { createRequire } from 'node:module'
-import type { logCreator, RetryOptions } from 'kafkajs'
+import type { ISocketFactory, logCreator, RetryOptions } from 'kafkajs'
 
 const require = createRequire(import.meta.url)
 
@@ -128,6 +128,7 @@ export interface ClusterConfig {
   readonly allowAutoTopicCreation: false
   readonly isolationLevel: number
   readonly retry: RetryOptions
+  readonly socketFactory: ISocketFactory
 }
 
 export const READ_COMMITTED = 1
@@ -138,10 +139,12 @@ const LOG_LEVEL_WARN = 2
 /** Not connected yet; the first request connects. */
 export function createCluster(config: ClusterConfig, logCreator: logCreator): Cluster {
   const logger = (requireInternal('loggers') as LoggersModule).createLogger({ level: LOG_LEVEL_WARN, logCreator })
-  const socketFactory = (requireInternal('network/socketFactory') as () => unknown)()
   const ClusterClass = requireInternal('cluster') as new (options: unknown) => Cluster
-  return new ClusterClass({ ...config, logger, socketFactory })
+  return new ClusterClass({ ...config, logger })
 }
+
+/** How the client makes its sockets. */
+export const openSocket = (requireInternal('network/socketFactory') as () => ISocketFactory)()
 
 /** Kafka's hash of a key, as Java's producer computes it: a signed 32 bit integer. */
 export const murmur2 = requireInternal('producer/partitioners/default/murmur2') as (key: Buffer) => number
