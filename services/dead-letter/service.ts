@@ -46,6 +46,9 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       const topics = [...new Set(options.topics())].filter((topic) => existing.has(topic)).toSorted()
       if (topics.join() !== reading) {
         await consumer?.stop()
+        // Nothing is read until the next one has joined, which may fail.
+        consumer = null
+        reading = ''
         consumer = topics.length === 0 ? null : await read(topics)
         reading = topics.join()
       }
