@@ -1,3 +1,4 @@
+import { sameSubscription } from '@barnabas/core'
 import type { SubscriptionLife, ValidSubscription } from '@barnabas/core'
 import { applySubscription, prepareOwnTopics } from '@barnabas/registry'
 import type { ApplyOptions } from '@barnabas/registry'
@@ -54,7 +55,7 @@ export async function applyAll(
   await ensureOwnTopics(cluster)
   const store = before.isThere ? before : await openStore(cluster)
   const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
-  await readBack(applied, store)
+  await readBack(applied, subscriptions, store)
   return { applied: await warnedOfDeadLetters(cluster, applied, subscriptions), createdTopics, store }
 }
 
@@ -101,12 +102,19 @@ async function applyEach(
 }
 
 /** Two people may apply at once: whoever wrote last counts, and the other must know. */
-async function readBack(applied: readonly Applied[], { subscriptions }: Store): Promise<void> {
+async function readBack(
+  applied: readonly Applied[],
+  written: readonly ValidSubscription[],
+  { subscriptions }: Store,
+): Promise<void> {
   await subscriptions.caughtUp()
   const overtaken = applied.filter(({ id, life }) => {
     const stored = subscriptions.stored(id)
-    if (stored.kind === 'absent' || stored.life === null) return true
-    return stored.life.generation !== life.generation || stored.life.revision !== life.revision
+    const own = written.find(({ subscription }) => subscription.id === id)
+    if (stored.kind !== 'valid' || own === undefined) return true
+    if (stored.life.generation !== life.generation || stored.life.revision !== life.revision) return true
+    // Two who read the same revision write the same next one.
+    return !sameSubscription(own, stored)
   })
   if (overtaken.length === 0) return
   throw new Refusal(

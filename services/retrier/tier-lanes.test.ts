@@ -115,7 +115,7 @@ test('kept records have bytes of their own, so that they do not pin their fetch 
 test('beyond the memory budget records wait in Kafka until there is room', () => {
   const { lanes, left, offsets } = lanesThatKeep()
   const { partition, calls } = recordingPartition()
-  const large = Buffer.alloc(30 * 1024 * 1024)
+  const large = Buffer.alloc(7 * 1024 * 1024)
   const records = [1, 2, 3].map((offset) => retryRecord(offset, start, start, large))
   lanes.onRecords(partition, records)
   expect(offsets()).toEqual([1, 2])

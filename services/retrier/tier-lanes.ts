@@ -30,8 +30,11 @@ export interface TierLanes {
 
 /** A partition is read on this long before its head leaves: the client needs about 250 ms to resume. */
 const lookAheadMs = 1_000
-/** What all waiting records together may take in memory; beyond it they wait in Kafka. */
-const memoryBytesMax = 64 * 1024 * 1024
+/**
+ * What all waiting records together may take; beyond it they wait in Kafka. Some 3,000 usual ones, which are attempted
+ * within two seconds; a larger budget only made a burst of due records costly (600 MB resident with 64 MiB).
+ */
+const memoryBytesMax = 16 * 1024 * 1024
 /** What a record costs beside its bytes: its headers are some twenty objects. */
 const recordOverheadBytes = 4_096
 /** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */

@@ -40,7 +40,7 @@ function live(policy: RetryPolicy, receiver: Receiver = {}): Life {
   let state = newDeliveryState({ id: 'orders-to-billing', generation: 1 }, position, begin - 5)
   let now = begin
   for (;;) {
-    const late = verdictWhenDue(state.expiryTime, now, handling)
+    const late = verdictWhenDue(state, policy, now, handling)
     if (late !== null) return { attemptsAt, end: late, endsAt: (now - begin) / second }
     attemptsAt.push((now - begin) / second)
     if (attemptsAt.length > 1_000) throw new Error('it never ends')

@@ -209,7 +209,8 @@ describe('fault tolerance and order', () => {
       kind,
       reason: 'UndeliverableDueToHttpBadRequest',
     })
-    expect(verdictWhenDue(endedAt, endedAt, handling)).toEqual({ kind, reason: 'TimeToLiveExceeded' })
+    const state = { attempts: 1, expiryTime: endedAt }
+    expect(verdictWhenDue(state, eventGrid, endedAt, handling)).toEqual({ kind, reason: 'TimeToLiveExceeded' })
     expect(verdictAfterAttempt(answered(204), 30, eventGrid, handling, 0)).toEqual({ kind: 'done' })
   })
 })
@@ -220,7 +221,17 @@ test.each([
   ['at the end', endedAt, 'TimeToLiveExceeded'],
   ['long after the end', 0, 'TimeToLiveExceeded'],
 ])('A10: when an attempt falls due %s', (_, expiryTime, reason) => {
-  expect(verdictWhenDue(expiryTime, endedAt, skipping)).toEqual(reason && { kind: 'dead-letter', reason })
+  expect(verdictWhenDue({ attempts: 1, expiryTime }, { maxAttempts: 30 }, endedAt, skipping)).toEqual(
+    reason && { kind: 'dead-letter', reason },
+  )
+})
+
+test('A9: a maximum that was lowered while the event was parked is kept: no number passes it', () => {
+  const parked = { attempts: 3, expiryTime: null }
+  expect(verdictWhenDue(parked, { maxAttempts: 4 }, endedAt, skipping)).toBeNull()
+  const exhausted = { kind: 'dead-letter', reason: 'MaxDeliveryAttemptsExceeded' }
+  expect(verdictWhenDue(parked, { maxAttempts: 3 }, endedAt, skipping)).toEqual(exhausted)
+  expect(verdictWhenDue(parked, { maxAttempts: 1 }, endedAt, skipping)).toEqual(exhausted)
 })
 
 test('A10: the time to live is not looked at right after an attempt', () => {

@@ -71,7 +71,14 @@ export function verdictAfterAttempt(
 }
 
 /** The verdict when an attempt falls due, or null when it may be made. `expiryTime` is null without a time to live. */
-export function verdictWhenDue(expiryTime: number | null, now: number, handling: Handling): Verdict | null {
+export function verdictWhenDue(
+  { attempts, expiryTime }: { readonly attempts: number; readonly expiryTime: number | null },
+  policy: Pick<RetryPolicy, 'maxAttempts'>,
+  now: number,
+  handling: Handling,
+): Verdict | null {
+  // A revision may have lowered the maximum while the event was parked, and no number ever passes it.
+  if (attempts >= policy.maxAttempts) return exhausted('MaxDeliveryAttemptsExceeded', handling)
   if (expiryTime !== null && now >= expiryTime) return exhausted('TimeToLiveExceeded', handling)
   return null
 }

@@ -79,7 +79,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
   async function deliver({ subscription, event, parcel, abandoned, signal, dueAt }: Delivery): Promise<CarriedOut> {
     const handling = handlingOf(subscription)
-    const over = parcel.state.attempts === 0 ? null : verdictWhenDue(parcel.state.expiryTime, now(), handling)
+    const { state: before } = parcel
+    const over = before.attempts === 0 ? null : verdictWhenDue(before, subscription.retry, now(), handling)
     if (over !== null) return settle(over, parcel, { subscription, event }, abandoned)
 
     options.onAttempt(subscription.id, 1)

@@ -22,7 +22,7 @@ interface Answer {
   readonly body: string
 }
 
-const limits = { connectionsMax: 100, headerBytesMax: 8 * 1024, requestMs: 10_000, keepAliveMs: 5_000 } as const
+const limits = { connectionsMax: 1_000, headerBytesMax: 8 * 1024, requestMs: 5_000, keepAliveMs: 5_000 } as const
 
 /** `GET /livez`, `/readyz` and `/metrics`, and nothing else. `close` ends open connections too and never rejects. */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServerStart> {
