@@ -7,7 +7,7 @@ import type { LocalKafka } from '@barnabas/local-kafka'
 import type { KafkaRecord } from '@barnabas/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { randomName } from '../support/kafka.ts'
-import { Arrivals, connectPort, lastOf, names, startMember } from './port-under-test.ts'
+import { Arrivals, connectPort, lastOf, names, startMember, untilRecords } from './port-under-test.ts'
 
 const { KAFKA_BROKERS: _, BARNABAS_TEST_KAFKA: __, ...env } = process.env
 const hasJdk = await findKafkaWay({ env }).then(
@@ -54,7 +54,8 @@ describe.skipIf(!hasJdk)('while the broker restarts', () => {
     expect(await Promise.all(waiting)).toMatchObject([{ kind: 'acknowledged' }, { kind: 'acknowledged' }])
     await caughtUp
     await read.until((all) => all.length >= 4)
-    await member.records.until(
+    await untilRecords(
+      member,
       (all) => all.filter(({ partition, offset }) => partition === 0 && offset === 1).length === 1,
     )
     expect(troubles).toEqual([expect.stringContaining(topic), null])
@@ -66,7 +67,7 @@ describe.skipIf(!hasJdk)('while the broker restarts', () => {
     const { kept, gained } = lastOf(member.assignments)
     expect(names([...kept, ...gained])).toEqual([`${topic}/0`, `${topic}/1`])
     member.consumer.resume([{ topic, partition: 1 }])
-    await member.records.until((all) => all.some(({ partition, offset }) => partition === 1 && offset === 1))
+    await untilRecords(member, (all) => all.some(({ partition, offset }) => partition === 1 && offset === 1))
     expect(port.log.filter(({ level }) => level === 'error')).toEqual([])
 
     await kafka.stop()

@@ -1,9 +1,10 @@
 /** What packages/kafka/src/port.ts promises, on a real broker. */
+import net from 'node:net'
 import { CompressionTypes } from 'kafkajs'
 import type { KafkaRecord, OutgoingRecord } from '@barnabas/core'
 import { ConsumerStartError, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { plainKafka, randomName, readTopic, testBrokers } from '../support/kafka.ts'
 import {
   Arrivals,
@@ -14,8 +15,31 @@ import {
   newTopic,
   silent,
   startMember,
+  untilRecords,
   write,
 } from './port-under-test.ts'
+
+const FIND_COORDINATOR = 10
+
+/** Real connections, cut where a request of this kind is written to them, as often as `times` says at that moment. */
+function cutConnectionsAt(apiKey: number): { times: number } {
+  const cuts = { times: 0 }
+  const connect = net.connect
+  const spy = vi.spyOn(net, 'connect').mockImplementation(((...args: Parameters<typeof connect>) => {
+    const socket = connect(...args)
+    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+    socket.write = (request: unknown, ...rest: unknown[]) => {
+      if (cuts.times === 0 || !Buffer.isBuffer(request) || request.readInt16BE(4) !== apiKey)
+        return write(request, ...rest)
+      cuts.times -= 1
+      socket.destroy(new Error('cut by the test'))
+      return false
+    }
+    return socket
+  }) as typeof connect)
+  onTestFinished(() => spy.mockRestore())
+  return cuts
+}
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
@@ -204,6 +228,26 @@ describe('a consumer', () => {
     expect(names(lastOf(one.assignments).lost)).toEqual([`${topic}/0`, `${topic}/1`])
     expect(names(lastOf(one.assignments).gained)).toEqual([`${topic}/0`, `${topic}/1`])
     expect(one.failures.items).toEqual([])
+  })
+})
+
+describe('a connection that ends while a member looks for its coordinator', () => {
+  test('ends no consumer: one that starts joins later, one that was in the group comes back', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port, 1)
+    const groupId = randomName('contract')
+    const cuts = cutConnectionsAt(FIND_COORDINATOR)
+    cuts.times = 1
+    const first = await startMember(port, { topics: [topic], groupId })
+    expect(cuts.times).toBe(0)
+
+    const second = await startMember(port, { topics: [topic], groupId })
+    cuts.times = 1
+    await second.consumer.stop()
+    await first.assignments.until(() => cuts.times === 0)
+    await write(port, topic, [0])
+    await untilRecords(first, (all) => all.length === 1)
+    expect(first.failures.items).toEqual([])
   })
 })
 

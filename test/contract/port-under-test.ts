@@ -117,6 +117,17 @@ export function newMember(
   return { consumer, ...member }
 }
 
+/** Resolves once enough records have come; rejects when the member fails before that. */
+export async function untilRecords(
+  { records, failures }: Member,
+  isEnough: (all: readonly KafkaRecord[]) => boolean,
+): Promise<void> {
+  const failed = failures
+    .until((all) => all.length > 0)
+    .then(([failure]) => Promise.reject(new Error(failure?.message)))
+  await Promise.race([records.until(isEnough), failed])
+}
+
 export async function startMember(...args: Parameters<typeof newMember>): Promise<Member> {
   const member = newMember(...args)
   await member.consumer.start()

@@ -1,5 +1,5 @@
 import type { CodecName } from './codecs.ts'
-import { isNotAuthorized, rootCause } from './kafka-error.ts'
+import { brokerErrorType, isNotAuthorized, rootCause } from './kafka-error.ts'
 import type { ConsumerFailure } from './port.ts'
 
 /** `start` rejects with it when the group cannot be joined at all. */
@@ -41,4 +41,22 @@ export function classifyFailure(error: unknown, topics: readonly string[]): Cons
     return { code: 'NOT_AUTHORIZED', message: `not authorized to read ${place}: ${cause.message}` }
   }
   return { code: 'OTHER', message: `${place} cannot be read: ${cause.message}` }
+}
+
+/** The client counts these as final, though a broker that restarts or is busy makes them. */
+const PASSING_NAMES: readonly string[] = ['KafkaJSGroupCoordinatorNotFound', 'KafkaJSTimeout', 'KafkaJSLockTimeout']
+
+/** The broker's, of the moment: it failed inside (`UNKNOWN`), or our place in the group is over. */
+const PASSING_TYPES: readonly string[] = [
+  'UNKNOWN',
+  'BROKER_NOT_AVAILABLE',
+  'REBALANCE_IN_PROGRESS',
+  'ILLEGAL_GENERATION',
+  'UNKNOWN_MEMBER_ID',
+]
+
+/** Whether a consumer that ended with this error may join again: nothing is wrong with it, its topics or its rights. */
+export function mayPass(error: unknown): boolean {
+  const type = brokerErrorType(error)
+  return type === undefined ? PASSING_NAMES.includes(rootCause(error).name) : PASSING_TYPES.includes(type)
 }

@@ -9,20 +9,21 @@
  *   resume         fetched at once (patch of the client), also out of a long poll or with everything paused: resume
  *                  to record measured p50 40 ms, p99 106 ms on a busy machine, while other partitions were idle.
  *   crash          the client restarts its loop as a new member and forgets every pause. Here that is a loss of all
- *                  partitions at the next join, because another member may have had them in between. A crash without
- *                  restart is `onFailed`.
- *   missing topic  the client asks for it for ever; a watchdog finds out and ends the consumer.
+ *                  partitions at the next join, because another member may have had them in between. Some errors of
+ *                  an outage count as final for the client; then we start the loop again. What cannot pass is
+ *                  `onFailed`.
  */
 import type { TopicPartition } from '@barnabas/core'
 import kafkajs from 'kafkajs'
 import type { Consumer as KafkajsConsumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { compareAssignments } from './assignment-change.ts'
 import { createAssignor } from './assignor-protocol.ts'
-import { ConsumerStartError, classifyFailure } from './consumer-failure.ts'
+import { ConsumerStartError, classifyFailure, mayPass } from './consumer-failure.ts'
 import { brokerErrorType } from './kafka-error.ts'
 import { toRecord } from './kafka-record.ts'
 import type { FetchedMessage } from './kafkajs-internals.ts'
 import type { KafkaLogger } from './log-creator.ts'
+import { watchMissingTopics } from './missing-topics.ts'
 import { PartitionMap } from './partition-map.ts'
 import type { CommitPosition, Consumer, ConsumerFailure, ConsumerOptions } from './port.ts'
 
@@ -32,11 +33,8 @@ const METADATA_MAX_AGE_MS = 30_000
 const MAX_BYTES_PER_PARTITION = 256 * 1024
 /** How long a rejoin waits for `onRejoining`: the other members of the group wait with it. */
 const REJOIN_WAIT_MS = 2_000
-/** Without a fetch for so long the watchdog asks whether the topics are still there. */
-const STALLED_AFTER_MS = 3_000
-const WATCH_EVERY_MS = 1_000
-/** A broker that has just started may not know all topics yet. */
-const MISSING_TIMES = 2
+/** The client starts itself again after most crashes; after the others that may pass we do, this much later. */
+const START_AGAIN_MS = 1_000
 
 /** How long the client may try a commit again before the caller is told; it goes on trying. */
 const COMMIT_WITHIN_MS = 30_000
@@ -76,6 +74,8 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   let lastFetchAt = 0
   let commitsDone = 0
   let commits: Promise<unknown> = Promise.resolve()
+  let stopWatching: () => void = () => undefined
+  let startingAgain: NodeJS.Timeout | undefined
   let settleStart: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
 
   const client: KafkajsConsumer = kafka.consumer({
@@ -169,15 +169,17 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
 
   function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {
     if (state === 'ended') return
-    if (restart) {
-      // Once per outage: the client may go round several times until a broker answers.
-      if (member.memberId !== '') {
-        logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
-      }
-      member = { memberId: '', generationId: -1 }
-      return
+    if (!restart && !mayPass(error)) return fail(classifyFailure(error, topics), error)
+    // Once per outage: it may go round several times until a broker answers.
+    if (member.memberId !== '') {
+      logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
     }
-    fail(classifyFailure(error, topics), error)
+    member = { memberId: '', generationId: -1 }
+    if (!restart) startingAgain = setTimeout(startAgain, START_AGAIN_MS)
+  }
+
+  function startAgain(): void {
+    run().catch((error: unknown) => fail(classifyFailure(error, topics), error))
   }
 
   function fail(failure: ConsumerFailure, cause?: unknown): void {
@@ -192,24 +194,19 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   function end(): void {
     state = 'ended'
     settleStart = undefined
-    clearInterval(watchdog)
+    clearTimeout(startingAgain)
+    stopWatching()
   }
 
-  let watchdog: NodeJS.Timeout | undefined
-  let missingTimes = 0
-  async function watch(): Promise<void> {
-    if (Date.now() - lastFetchAt < STALLED_AFTER_MS) {
-      missingTimes = 0
-      return
-    }
-    try {
-      const missing = await settings.missingTopics(topics)
-      missingTimes = missing.length > 0 ? missingTimes + 1 : 0
-      if (missingTimes >= MISSING_TIMES)
-        fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` })
-    } catch {
-      // No broker answers, so the topics are not what is wrong.
-    }
+  async function run(): Promise<void> {
+    await client.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => {
+        onBatch(payload)
+        return Promise.resolve()
+      },
+    })
   }
 
   const { GROUP_JOIN, HEARTBEAT, COMMIT_OFFSETS, FETCH, CRASH, START_BATCH_PROCESS } = client.events
@@ -286,15 +283,14 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
         await client.connect()
         await client.subscribe({ topics: [...topics], fromBeginning: true })
         lastFetchAt = Date.now()
-        watchdog = setInterval(() => void watch(), WATCH_EVERY_MS)
-        await client.run({
-          autoCommit: false,
-          eachBatchAutoResolve: false,
-          eachBatch: (payload) => {
-            onBatch(payload)
-            return Promise.resolve()
-          },
+        stopWatching = watchMissingTopics({
+          topics,
+          lastFetchAt: () => lastFetchAt,
+          missingTopics: settings.missingTopics,
+          onMissing: (missing) =>
+            fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` }),
         })
+        await run()
       } catch (error) {
         joined.catch(() => undefined)
         const missing = await settings.missingTopics(topics).catch(() => [])
