@@ -25,18 +25,18 @@ const FIND_COORDINATOR = 10
 function cutConnectionsAt(apiKey: number): { times: number } {
   const cuts = { times: 0 }
   const connect = net.connect
-  const spy = vi.spyOn(net, 'connect').mockImplementation(((...args: Parameters<typeof connect>) => {
+  const spy = vi.spyOn(net, 'connect').mockImplementation((...args: Parameters<typeof connect>) => {
     const socket = connect(...args)
-    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+    const send = socket.write.bind(socket) as (...args: unknown[]) => boolean
     socket.write = (request: unknown, ...rest: unknown[]) => {
       if (cuts.times === 0 || !Buffer.isBuffer(request) || request.readInt16BE(4) !== apiKey)
-        return write(request, ...rest)
+        return send(request, ...rest)
       cuts.times -= 1
       socket.destroy(new Error('cut by the test'))
       return false
     }
     return socket
-  }) as typeof connect)
+  })
   onTestFinished(() => spy.mockRestore())
   return cuts
 }

@@ -122,10 +122,11 @@ export async function untilRecords(
   { records, failures }: Member,
   isEnough: (all: readonly KafkaRecord[]) => boolean,
 ): Promise<void> {
-  const failed = failures
-    .until((all) => all.length > 0)
-    .then(([failure]) => Promise.reject(new Error(failure?.message)))
-  await Promise.race([records.until(isEnough), failed])
+  const failed = async (): Promise<never> => {
+    const [failure] = await failures.until((all) => all.length > 0)
+    throw new Error(failure?.message)
+  }
+  await Promise.race([records.until(isEnough), failed()])
 }
 
 export async function startMember(...args: Parameters<typeof newMember>): Promise<Member> {
