@@ -1,4 +1,4 @@
-import { ownTopics } from '@barnabas/core'
+import { heldTopic, ownTopics } from '@barnabas/core'
 import { createMetrics, environmentVariables } from '@barnabas/runtime'
 import { expect, test } from 'vitest'
 import { differences, onlyKeys, page, rowsOf, tableOf } from './markdown.ts'
@@ -21,7 +21,8 @@ test.each([
 })
 
 test('topics', () => {
-  const wanted = ownTopics({ prefix: 'barnabas', partitions: 5, tierPartitions: 7, replication: 3 })
+  const options = { prefix: 'barnabas', partitions: 5, tierPartitions: 7, replication: 3 }
+  const wanted = [...ownTopics(options), heldTopic(options, '<id>')]
   const partitions = new Map([
     [1, '1'],
     [5, '`BARNABAS_PARTITIONS`'],

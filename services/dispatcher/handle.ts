@@ -1,5 +1,6 @@
 import { compileFilter, decodeEvent, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
+import { recordOverheadBytes } from '@barnabas/delivery'
 import type { Deliverer, TrackedPartition, Window } from '@barnabas/delivery'
 
 export interface HandleOptions {
@@ -26,14 +27,17 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     if (open === null) return
     // Decoded before its turn only where a filter asks: a thousand decoded events that wait are what the garbage
     // collector would copy most (docs/performance.md).
-    if (filtered.passes === null) return window.run(() => attemptOrBury(partition, open, record, decodeEvent(record)))
+    const bytes = recordOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
+    if (filtered.passes === null) {
+      return window.run(() => attemptOrBury(partition, open, record, decodeEvent(record)), bytes)
+    }
     const decoded = decodeEvent(record)
     if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
       options.onFiltered(subscription.id)
       partition.finish(open, false)
       return
     }
-    window.run(() => attemptOrBury(partition, open, record, decoded))
+    window.run(() => attemptOrBury(partition, open, record, decoded), bytes)
   }
 
   function attemptOrBury(

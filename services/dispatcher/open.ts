@@ -8,11 +8,14 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     kafka,
     names,
     deliverer: host.deliverer(),
+    budget: host.readBudget,
     subscriptions: registry,
     statuses,
     onFiltered: () => metrics.filtered(),
     drainTimeoutMs: config.drainTimeoutMs,
     sessionTimeoutMs: config.sessionTimeoutMs,
+    timeScale: config.timeScale,
+    now: Date.now,
     logger,
   })
   host.onChange((id) => dispatcher.changed(id))

@@ -1,7 +1,7 @@
 import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
-import { createTrackedConsumer, createWindow, drain } from '@barnabas/delivery'
-import type { Deliverer, DrainLimits, Logger, TrackedPartition } from '@barnabas/delivery'
+import { createReadGate, createTrackedConsumer, createWindow, drain, inFlightBytesMax } from '@barnabas/delivery'
+import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
 import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 
@@ -19,6 +19,7 @@ export interface RunningSubscriptionOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly budget: ReadBudget
   readonly sessionTimeoutMs: number
   readonly status: () => StatusRecord | null
   /** This process leads the group and every start offset is committed: the subscription runs. */
@@ -29,9 +30,6 @@ export interface RunningSubscriptionOptions {
   readonly logger: Logger
 }
 
-/** Records handed over and waiting for a place in the window: beyond the first the partitions are paused, at the second resumed. */
-const waitingMax = 500
-const waitingResume = 100
 const lookAgainMs = 100
 
 /** Joins the subscription's group. Resolves after the first join. */
@@ -41,11 +39,16 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   const { id, generation } = subscription
   const groupId = names.subscriptionGroup(id)
   const cancel = new AbortController()
-  const pausedForWindow = new Set<TrackedPartition>()
   let leading: Assignment | null = null
   let stopped = false
 
-  const window = createWindow(() => subscription.concurrency, resumeWhenLow)
+  const window = createWindow({
+    limit: () => subscription.concurrency,
+    bytesMax: inFlightBytesMax,
+    budget: options.budget,
+    onFreed: () => gate.freed(),
+  })
+  const gate = createReadGate(window, options.budget)
   const handle = createHandle({
     subscription: () => subscription,
     window,
@@ -79,11 +82,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       ),
     onRecords(partition, records) {
       for (const record of records) handle(partition, record)
-      if (window.waiting <= waitingMax) return
-      partition.pause()
-      pausedForWindow.add(partition)
+      gate.check(partition)
     },
-    onLost: (partition) => pausedForWindow.delete(partition),
+    onLost: (partition) => gate.lost(partition),
     onRejoining() {
       window.hold()
       return window.idle()
@@ -96,12 +97,6 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     onFailed: (failure) => options.onFailed(failure.message, failure.code),
     logger,
   })
-
-  function resumeWhenLow(): void {
-    if (pausedForWindow.size === 0 || window.waiting > waitingResume) return
-    for (const partition of pausedForWindow) partition.resume()
-    pausedForWindow.clear()
-  }
 
   /** The leader says `Running` once every partition, its own or another member's, has a committed place. */
   async function announce(): Promise<void> {
@@ -138,6 +133,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     },
     async stop(limits) {
       stopped = true
+      gate.close()
       consumer.pauseAll()
       window.clear()
       await drain(window.idle(), limits, () => cancel.abort())

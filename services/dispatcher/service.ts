@@ -1,7 +1,10 @@
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
-import type { Deliverer, Logger } from '@barnabas/delivery'
+import type { Deliverer, Logger, ReadBudget } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { readHeld } from './held-reader.ts'
+import { createHeldReaders } from './held-readers.ts'
+import type { HeldWish } from './held-readers.ts'
 import { runSubscription } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
 import type { Desired, SubscriptionRunner } from './subscription-runner.ts'
@@ -18,9 +21,12 @@ export interface DispatcherOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly budget: ReadBudget
   readonly subscriptions: {
     ids(): readonly string[]
     get(id: string): SubscriptionEntry | undefined
+    /** Resolves when the subscriptions topic was read to its present end. */
+    caughtUp(): Promise<void>
   }
   readonly statuses: {
     get(id: string): StatusRecord | null
@@ -31,6 +37,8 @@ export interface DispatcherOptions {
   readonly onFiltered: (subscriptionId: string) => void
   readonly drainTimeoutMs: number
   readonly sessionTimeoutMs: number
+  readonly timeScale: number
+  readonly now: () => number
   readonly logger: Logger
 }
 
@@ -48,7 +56,7 @@ export interface Dispatcher {
 const lookForTopicsMs = 2_000
 const restartAfterMs = 5_000
 
-/** Source topics → first attempt: one consumer group per subscription, each taken up and let go while running. */
+/** Source topics → first attempt, and held topics → the attempts that could not be made when they fell due: one consumer group per subscription, each taken up and let go while running. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { kafka, names, subscriptions, statuses, logger } = options
   const runners = new Map<string, SubscriptionRunner>()
@@ -58,8 +66,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let topicsTimer: NodeJS.Timeout | undefined
   let closed = false
 
+  const heldReaders = createHeldReaders({
+    names,
+    admin: kafka.admin,
+    wishOf: heldWishOf,
+    read: (id, onFailed) => readHeld({ ...options, id, onFailed }),
+    caughtUp: () => subscriptions.caughtUp(),
+    drainTimeoutMs: options.drainTimeoutMs,
+    timeScale: options.timeScale,
+    now: options.now,
+    logger,
+  })
+
+  function heldWishOf(id: string): HeldWish {
+    const { kind } = desiredOf(id)
+    return kind === 'run' ? 'read' : kind === 'fail' ? 'rest' : 'clear'
+  }
+
   function sync(id: string): void {
     if (closed) return
+    heldReaders.changed(id)
     const desired = desiredOf(id)
     if (desired.kind === 'delete' && !runners.has(id)) return
     runnerOf(id).update(desired)
@@ -96,6 +122,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           kafka,
           names,
           deliverer: options.deliverer,
+          budget: options.budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
           status: () => statuses.get(id),
           onRunning: (revision) => say(id, runningStatus(revision)),
@@ -160,6 +187,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       })
       topics = found
       affected.forEach(sync)
+      heldReaders.topicsAre(found)
     } catch (error) {
       logger.debug({ error: String(error) }, 'cannot list topics; asking again')
     }
@@ -189,6 +217,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async start() {
       topics = await kafka.admin.topics()
       subscriptions.ids().forEach(sync)
+      heldReaders.topicsAre(topics)
       forgetDeleted()
       await Promise.all([...runners.values()].map((runner) => runner.settled()))
       topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
@@ -196,10 +225,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async close() {
       closed = true
       clearTimeout(topicsTimer)
-      await Promise.all([...runners.values()].map((runner) => runner.close(options.drainTimeoutMs)))
+      const running = [...runners.values(), heldReaders]
+      await Promise.all(running.map((each) => each.close(options.drainTimeoutMs)))
     },
     get lastHeartbeatAt() {
-      return Math.min(...[...runners.values()].map((runner) => runner.lastHeartbeatAt))
+      return Math.min(heldReaders.lastHeartbeatAt, ...[...runners.values()].map((runner) => runner.lastHeartbeatAt))
     },
   }
 }

@@ -8,6 +8,7 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     kafka,
     names,
     deliverer: host.deliverer(),
+    budget: host.readBudget,
     timeScale: config.timeScale,
     subscriptions: registry,
     statuses,

@@ -1,29 +1,31 @@
 import { startPlace, tiers } from '@barnabas/core'
-import type { Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
-import { createTrackedConsumer, createWindow, drain, writeBeforeExitMs } from '@barnabas/delivery'
-import type { Deliverer, Logger, Window } from '@barnabas/delivery'
+import type { Names, StatusRecord, Tier } from '@barnabas/core'
+import {
+  createDoubledRecords,
+  createMemoryWait,
+  createRecipients,
+  createRecordCleaner,
+  createRetryHandle,
+  createTrackedConsumer,
+  createWindow,
+  drain,
+  inFlightBytesMax,
+  waitingRetriesMax,
+  waitingRetryBytesMax,
+  writeBeforeExitMs,
+} from '@barnabas/delivery'
+import type { Deliverer, KnownSubscriptions, Logger, ReadBudget, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
-import { createDoubledRecords } from './doubled-records.ts'
-import { createHandle } from './handle.ts'
-import type { Recipient } from './handle.ts'
-import { createTierCleaner } from './tier-cleaner.ts'
 import { createTierLanes } from './tier-lanes.ts'
-
-/** What a subscription id stands for right now; undefined when it was deleted or never made. */
-export type SubscriptionEntry =
-  | { readonly kind: 'valid'; readonly subscription: Subscription }
-  | { readonly kind: 'invalid'; readonly generation: number }
+import type { WaitingRecord } from './tier-lanes.ts'
 
 export interface RetrierOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly budget: ReadBudget
   readonly timeScale: number
-  readonly subscriptions: {
-    get(id: string): SubscriptionEntry | undefined
-    /** Resolves when the subscriptions topic was read to its present end. */
-    caughtUp(): Promise<void>
-  }
+  readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
   readonly onFailed: (failure: ConsumerFailure) => void
   readonly drainTimeoutMs: number
@@ -44,14 +46,14 @@ const noGeneration = 0
 
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
-  const { kafka, names, subscriptions, statuses, now, timeScale } = options
+  const { kafka, names, subscriptions, budget, now, timeScale } = options
   const tierByTopic = new Map<string, Tier>(tiers.map((tier) => [names.retryTopic(tier.name), tier]))
   const windows = new Map<string, Window>()
   const cancel = new AbortController()
   const doubled = createDoubledRecords()
-  const waits = new Set<() => void>()
+  const memoryWait = createMemoryWait(now)
+  const recipientOf = createRecipients(subscriptions, options.statuses)
   let inHand = 0
-  let closing = false
   let whenEmpty = () => {}
 
   const lanes = createTierLanes({
@@ -71,9 +73,10 @@ export function createRetrier(options: RetrierOptions): Retrier {
     },
   })
 
-  const handle = createHandle({
+  const handle = createRetryHandle<WaitingRecord>({
     deliverer: options.deliverer,
-    recipient,
+    recipient: (_waiting, { subscriptionId, generation }) => recipientOf(subscriptionId, generation),
+    mayWait,
     subscriptionOf(id) {
       const entry = subscriptions.get(id)
       return entry?.kind === 'valid' ? entry.subscription : null
@@ -81,7 +84,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     windowOf(id) {
       let window = windows.get(id)
       if (window === undefined) {
-        window = createWindow(() => limitOf(id))
+        window = createWindow({ limit: () => limitOf(id), bytesMax: inFlightBytesMax, budget })
         windows.set(id, window)
       }
       return window
@@ -100,11 +103,11 @@ export function createRetrier(options: RetrierOptions): Retrier {
       }
       return isDoubled
     },
-    waitUntil: waitInMemory,
+    waitUntil: (time) => memoryWait.until(time),
     release: (waiting) => lanes.release(waiting),
   })
 
-  const cleaner = createTierCleaner({
+  const cleaner = createRecordCleaner({
     deleteRecords: (below) => kafka.admin.deleteRecords(below),
     logger: options.logger,
   })
@@ -138,46 +141,12 @@ export function createRetrier(options: RetrierOptions): Retrier {
     return entry?.kind === 'valid' ? entry.subscription.concurrency : 1
   }
 
-  function recipient(id: string, generation: number): Recipient | Promise<Recipient> {
-    const entry = subscriptions.get(id)
-    if (entry !== undefined && isOfLife(entry, generation)) return recipientOf(id, entry)
-    return askAgain(id, generation)
-  }
-
-  /** Deleted, or not yet heard of? Only who has read the topic to its end may say. */
-  async function askAgain(id: string, generation: number): Promise<Recipient> {
-    try {
-      await subscriptions.caughtUp()
-    } catch {
-      return { kind: 'unknown' } // What reads the topic was stopped.
-    }
-    const entry = subscriptions.get(id)
-    if (entry === undefined || !isOfLife(entry, generation)) return { kind: 'gone' }
-    return recipientOf(id, entry)
-  }
-
-  function recipientOf(id: string, entry: SubscriptionEntry): Recipient {
-    if (entry.kind === 'invalid') return { kind: 'not-now', subscription: null }
-    const { subscription } = entry
-    const status = statuses.get(id)
-    const failed = status?.status === 'Start Failed' && status.generation === subscription.generation
-    return failed ? { kind: 'not-now', subscription } : { kind: 'running', subscription }
-  }
-
-  /** The bounded rest of a wait; false when the process ends first: then the record stays where it is. */
-  async function waitInMemory(time: number): Promise<boolean> {
-    for (let remainingMs = time - now(); remainingMs > 0 && !closing; remainingMs = time - now()) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(wake, Math.ceil(remainingMs))
-        function wake(): void {
-          clearTimeout(timer)
-          waits.delete(wake)
-          resolve()
-        }
-        waits.add(wake)
-      })
-    }
-    return !closing
+  /** A tier waits for no subscription: what would have to wait for long is held. */
+  function mayWait(window: Window, bytes: number): boolean {
+    if (window.inFlight + window.waiting === 0) return true
+    if (budget.isFull) return false
+    if (window.hasPlace(bytes)) return true
+    return window.waiting < waitingRetriesMax && window.waitingBytes + bytes <= waitingRetryBytesMax
   }
 
   return {
@@ -186,10 +155,9 @@ export function createRetrier(options: RetrierOptions): Retrier {
       await ready.promise
     },
     async close() {
-      closing = true
       consumer.pauseAll()
       lanes.close()
-      for (const wake of waits) wake()
+      memoryWait.close()
       for (const window of windows.values()) window.clear()
       const empty = inHand > 0 ? new Promise<void>((resolve) => (whenEmpty = resolve)) : Promise.resolve()
       await drain(empty, { drainMs: options.drainTimeoutMs, writeMs: writeBeforeExitMs }, () => cancel.abort())
@@ -200,10 +168,4 @@ export function createRetrier(options: RetrierOptions): Retrier {
       return consumer.lastHeartbeatAt
     },
   }
-}
-
-/** A record that somebody wrote by hand names no life (0): whose events wait for it is not known, so none are given up. */
-function isOfLife(entry: SubscriptionEntry, generation: number): boolean {
-  if (entry.kind === 'valid') return entry.subscription.generation === generation
-  return entry.generation === generation || entry.generation === 0
 }

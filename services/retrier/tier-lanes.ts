@@ -1,16 +1,10 @@
 import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
-import type { DecodedRetryHeaders, HeaderValue, KafkaRecord, OpenRecord, Tier } from '@barnabas/core'
-import type { TrackedPartition } from '@barnabas/delivery'
+import type { KafkaRecord, Tier } from '@barnabas/core'
+import { copiedRecord, retryOverheadBytes } from '@barnabas/delivery'
+import type { RetryRecord, TrackedPartition } from '@barnabas/delivery'
 
 /** A record of a tier that is in memory because it leaves its tier soon. Its value is a copy. */
-export interface WaitingRecord {
-  readonly partition: TrackedPartition
-  readonly open: OpenRecord
-  readonly record: KafkaRecord
-  readonly decoded: DecodedRetryHeaders
-  /** The bytes that it counts for in the memory budget; given back by `release`. */
-  readonly bytes: number
-}
+export type WaitingRecord = RetryRecord
 
 export interface TierLanesOptions {
   readonly tierOf: (topic: string) => Tier
@@ -35,8 +29,6 @@ const lookAheadMs = 1_000
  * within two seconds; a larger budget only made a burst of due records costly (600 MB resident with 64 MiB).
  */
 const memoryBytesMax = 16 * 1024 * 1024
-/** What a record costs beside its bytes: its headers are some twenty objects. */
-const recordOverheadBytes = 4_096
 /** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */
 const longestTimerMs = 3_600_000
 
@@ -63,7 +55,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     for (const record of records) {
       if (closed) return
       const decoded = decodeRetryHeaders(record.headers)
-      const bytes = recordOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
+      const bytes = retryOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
       // What cannot be read leaves at once.
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
       if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)
@@ -71,7 +63,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       const open = partition.take(record.offset)
       if (open === null) continue
       memoryBytes += bytes
-      const waiting = { partition, open, record: copied(record), decoded, bytes }
+      const waiting = { partition, open, record: copiedRecord(record), decoded, bytes }
       waitUntil(leavesAt, () => {
         if (partition.lost) release(waiting)
         else options.onLeave(waiting)
@@ -135,17 +127,4 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       for (const timer of resting.values()) clearTimeout(timer)
     },
   }
-}
-
-/** The record with bytes of its own: one that is kept pins its whole fetch response otherwise. */
-function copied(record: KafkaRecord): KafkaRecord {
-  const headers = Object.create(null) as Record<string, HeaderValue | readonly HeaderValue[]>
-  for (const [name, value] of Object.entries(record.headers)) {
-    headers[name] = Array.isArray(value) ? value.map(copy) : copy(value as Buffer | null)
-  }
-  return { ...record, key: copy(record.key), value: copy(record.value), headers }
-}
-
-function copy(bytes: Buffer | null): Buffer | null {
-  return bytes === null ? null : Buffer.from(bytes)
 }

@@ -30,6 +30,8 @@ export interface Receiver {
   until(isEnough: (requests: readonly ReceivedRequest[]) => boolean): Promise<readonly ReceivedRequest[]>
   /** Those of one event, in order of arrival. */
   of(eventId: string): readonly ReceivedRequest[]
+  /** Resets every connection: what hangs is cut off. */
+  cutOff(): void
   close(): Promise<void>
 }
 
@@ -68,6 +70,7 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
       })
     },
     of: (eventId) => requests.filter((request) => request.eventId === eventId),
+    cutOff: () => server.closeAllConnections(),
     close() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))

@@ -11,6 +11,12 @@ test('topics and groups begin with the prefix', () => {
   expect(own.retryTopics[0]).toBe('shop.retry.now')
   expect(own.subscriptionGroup('orders')).toBe('shop.subscription.orders')
   expect(own.retrierGroup).toBe('shop.retrier')
+  expect([own.heldTopic('orders'), own.heldGroup('orders')]).toEqual(['shop.held.orders', 'shop.held.orders'])
+  expect(['shop.held.orders', 'shop.retry.1s', 'barnabas.held.orders'].map(own.subscriptionOfHeldTopic)).toEqual([
+    'orders',
+    null,
+    null,
+  ])
   expect(own.deadLetterGroup('count')).toBe('shop.dead-letter.count')
 })
 

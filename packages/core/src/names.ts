@@ -16,6 +16,12 @@ export interface Names {
   /** The consumer group of a subscription's first attempts. */
   subscriptionGroup(subscriptionId: string): string
   readonly retrierGroup: string
+  /** Due retries of a subscription that may not attempt them now, made on first need. */
+  heldTopic(subscriptionId: string): string
+  /** The consumer group of a subscription's held retries. */
+  heldGroup(subscriptionId: string): string
+  /** The id of the subscription whose held topic it is, null for any other topic. */
+  subscriptionOfHeldTopic(topic: string): string | null
   deadLetterGroup(target: string): string
   /** Whether the topic is (or will be, in a later version) one that only Barnabas writes, the dead-letter topic excluded. */
   isInternal(topic: string): boolean
@@ -25,6 +31,7 @@ const internalTopics = new Set(['subscriptions', 'status', 'commands', 'progress
 
 export function names(prefix: string): Names {
   const retryTopic = (tier: TierName) => `${prefix}.retry.${tier}`
+  const heldTopic = (subscriptionId: string) => `${prefix}.held.${subscriptionId}`
   return {
     prefix,
     subscriptions: `${prefix}.subscriptions`,
@@ -34,6 +41,9 @@ export function names(prefix: string): Names {
     retryTopics: tiers.map(({ name }) => retryTopic(name)),
     subscriptionGroup: (subscriptionId) => `${prefix}.subscription.${subscriptionId}`,
     retrierGroup: `${prefix}.retrier`,
+    heldTopic,
+    heldGroup: heldTopic,
+    subscriptionOfHeldTopic: (topic) => (topic.startsWith(heldTopic('')) ? topic.slice(heldTopic('').length) : null),
     deadLetterGroup: (target) => `${prefix}.dead-letter.${target}`,
     isInternal(topic) {
       if (!topic.startsWith(`${prefix}.`)) return false

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compareTopic, describeDifference } from './compare-topic.ts'
-import { createCommand, ownTopics } from './own-topics.ts'
+import { createCommand, heldTopic, ownTopics } from './own-topics.ts'
 
 const options = { prefix: 'shop', partitions: 8, tierPartitions: 4, replication: 3 }
 const topics = ownTopics(options)
@@ -36,6 +36,10 @@ test('a first start makes the control topics, every tier and the dead-letter top
     partitions: 8,
     config: { 'cleanup.policy': 'delete', 'retention.ms': '1209600000', 'max.message.bytes': '16777216' },
   })
+})
+
+test('a held topic is made as a tier is, when it is needed', () => {
+  expect(heldTopic(options, 'orders')).toEqual({ ...topic('retry.now'), topic: 'shop.held.orders' })
 })
 
 test.each([

@@ -31,25 +31,7 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
   return [
     { topic: own.subscriptions, ...control, operatorOwned: [] },
     { topic: own.status, ...control, operatorOwned: [] },
-    ...own.retryTopics.map((topic) => ({
-      topic,
-      partitions: tierPartitions,
-      replication,
-      config: {
-        'cleanup.policy': 'delete',
-        // A record leaves its tier by the broker's clock, so the broker's append time must stand on it.
-        'message.timestamp.type': 'LogAppendTime',
-        // Kafka never deletes what waits: the retrier deletes what lies below its committed offset.
-        'retention.ms': '-1',
-        'retention.bytes': '-1',
-        // Deleting frees whole segments, so these are small.
-        'segment.bytes': String(64 * 1024 * 1024),
-        'segment.ms': '3600000',
-        'max.message.bytes': String(recordBytesMax),
-        ...durability,
-      },
-      operatorOwned: [],
-    })),
+    ...own.retryTopics.map((topic) => waitingTopic(topic, tierPartitions, replication)),
     {
       topic: own.deadLetter,
       partitions,
@@ -63,6 +45,37 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
       operatorOwned: ['partitions', 'retention.ms', 'cleanup.policy'],
     },
   ]
+}
+
+/** A subscription's held topic, made when its first due retry may not be attempted. */
+export function heldTopic(
+  { prefix, tierPartitions, replication }: Omit<OwnTopicsOptions, 'partitions'>,
+  subscriptionId: string,
+): OwnTopic {
+  return waitingTopic(names(prefix).heldTopic(subscriptionId), tierPartitions, replication)
+}
+
+/** A topic in which retries wait: a tier, or a subscription's held topic. */
+function waitingTopic(topic: string, partitions: number, replication: number): OwnTopic {
+  return {
+    topic,
+    partitions,
+    replication,
+    config: {
+      'cleanup.policy': 'delete',
+      // A record leaves its tier by the broker's clock, so the broker's append time must stand on it.
+      'message.timestamp.type': 'LogAppendTime',
+      // Kafka never deletes what waits: whoever reads it deletes what lies below its committed offset.
+      'retention.ms': '-1',
+      'retention.bytes': '-1',
+      // Deleting frees whole segments, so these are small.
+      'segment.bytes': String(64 * 1024 * 1024),
+      'segment.ms': '3600000',
+      'max.message.bytes': String(recordBytesMax),
+      'min.insync.replicas': String(minInsyncReplicas(replication)),
+    },
+    operatorOwned: [],
+  }
 }
 
 /** Of three replicas two must have a record before it counts as written; with fewer replicas one. */

@@ -24,8 +24,22 @@ export type CarriedOut =
   /** Nothing may be done for it any more (its partition is lost): its offset must not be committed. */
   | { readonly kind: 'abandoned' }
 
+/** Where the due retries of a subscription wait that may not be attempted now. */
+export interface HeldTopics {
+  /** Makes the topic on first need. Never rejects. */
+  find(subscriptionId: string): Promise<HeldTopic>
+}
+
+export type HeldTopic =
+  | { readonly kind: 'there'; readonly topic: string; readonly partitions: number }
+  /** It may not be made here. */
+  | { readonly kind: 'refused' }
+  /** No broker has answered; ask again. */
+  | { readonly kind: 'unavailable' }
+
 export interface CarryOutOptions {
   readonly writers: Writers
+  readonly heldTopics: HeldTopics
   /** Sorted by delay, `now` first. */
   readonly tiers: readonly Tier[]
   readonly tierTopic: (tier: Tier) => string
@@ -41,23 +55,40 @@ export type CarryOut = (
   abandoned: () => boolean,
 ) => Promise<CarriedOut>
 
+/** What may not be attempted now and cannot be held, for its topic may not be made, is parked again for this long. */
+const parkAgainMs = 30_000
+const askAgainMs = 1_000
+
 /** The one switch that carries out verdicts, for dispatcher and retrier alike (design, promise 3). */
 export function createCarryOut(options: CarryOutOptions): CarryOut {
   const { writers, now } = options
 
-  function retryRecords(parcel: Parcel, dueAt: number): readonly OutgoingRecord[] {
-    const tier = tierFor(dueAt - now(), options.tiers, options.timeScale)
+  /** The forms of one more write of the event: with its last error, and without where that is too large. */
+  function retryRecords(
+    parcel: Parcel,
+    dueAt: number,
+    { topic, partitions }: { readonly topic: string; readonly partitions: number },
+  ): readonly OutgoingRecord[] {
     const state = { ...parcel.state, hops: parcel.state.hops + 1 }
-    const record = {
-      topic: options.tierTopic(tier),
-      partition: tierPartition(state.subscriptionId, state.source, options.tierPartitions),
-      key: parcel.key,
-      value: parcel.value,
-    }
+    const partition = tierPartition(state.subscriptionId, state.source, partitions)
+    const record = { topic, partition, key: parcel.key, value: parcel.value }
     return [
       { ...record, headers: retryHeaders(parcel.headers, state, dueAt) },
       { ...record, headers: retryHeaders(parcel.headers, { ...state, lastError: null }, dueAt) },
     ]
+  }
+
+  function tierOf(dueAt: number) {
+    const tier = tierFor(dueAt - now(), options.tiers, options.timeScale)
+    return { topic: options.tierTopic(tier), partitions: options.tierPartitions }
+  }
+
+  async function heldTopicOf(subscriptionId: string, abandoned: () => boolean): Promise<HeldTopic> {
+    for (;;) {
+      const found = await options.heldTopics.find(subscriptionId)
+      if (found.kind !== 'unavailable' || abandoned()) return found
+      await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+    }
   }
 
   return async function carryOut(verdict, parcel, details, abandoned) {
@@ -68,16 +99,16 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
         return { kind: 'durable', wroteRecord: false, verdict }
       case 'retry':
       case 'park': {
-        const written = await writers.write(retryRecords(parcel, verdict.dueAt), abandoned)
-        if (written.kind === 'abandoned') return written
-        if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
-        // The value alone is more than a tier takes: only its position can be kept.
-        return carryOut(
-          { kind: 'dead-letter', reason: 'RecordTooLarge' },
-          { ...parcel, value: null },
-          details,
-          abandoned,
-        )
+        return writeRetry(retryRecords(parcel, verdict.dueAt, tierOf(verdict.dueAt)))
+      }
+      case 'hold': {
+        const held = await heldTopicOf(parcel.state.subscriptionId, abandoned)
+        if (held.kind === 'there') return writeRetry(retryRecords(parcel, verdict.dueAt, held))
+        if (held.kind === 'unavailable') return { kind: 'abandoned' }
+        // Nobody waits for it in the tier either: it leaves that, and comes back.
+        const againMs = parkAgainMs * options.timeScale
+        const waiting = verdict.because === 'stopped' ? expiringLater(parcel, againMs) : parcel
+        return carryOut({ kind: 'park', dueAt: now() + againMs }, waiting, details, abandoned)
       }
       case 'dead-letter': {
         const letter = { ...parcel, ...details, reason: verdict.reason, time: now() }
@@ -89,7 +120,22 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
       default:
         return verdict satisfies never
     }
+
+    async function writeRetry(forms: readonly OutgoingRecord[]): Promise<CarriedOut> {
+      const written = await writers.write(forms, abandoned)
+      if (written.kind === 'abandoned') return written
+      if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
+      // The value alone is more than a tier takes: only its position can be kept.
+      const withoutValue = { ...parcel, value: null }
+      return carryOut({ kind: 'dead-letter', reason: 'RecordTooLarge' }, withoutValue, details, abandoned)
+    }
   }
+}
+
+/** Time that an event is held for no fault of its own does not use up its time to live. */
+function expiringLater(parcel: Parcel, byMs: number): Parcel {
+  const { state } = parcel
+  return state.expiryTime === null ? parcel : { ...parcel, state: { ...state, expiryTime: state.expiryTime + byMs } }
 }
 
 /** Writes a dead letter, in the fullest form that the broker takes, to where its subscription wants it by then. */

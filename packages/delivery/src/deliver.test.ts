@@ -2,6 +2,7 @@ import { decodeEvent, newDeliveryState, retryPolicyOf, tiers } from '@barnabas/c
 import type { AttemptResult, CloudEvent, OutgoingRecord, Subscription } from '@barnabas/core'
 import { expect, test } from 'vitest'
 import { createCarryOut } from './carry-out.ts'
+import type { HeldTopic } from './carry-out.ts'
 import { createDeliverer } from './deliver.ts'
 import type { DeliveryReport } from './deliver.ts'
 import type { Writers } from './writers.ts'
@@ -55,7 +56,7 @@ const answered = (status: number, outcome: AttemptResult['outcome']): AttemptRes
 function engine(
   result: AttemptResult,
   refuse: (record: OutgoingRecord) => boolean = () => false,
-  changed: { presentOf?: (each: Subscription) => Subscription | null; write?: Writers['write'] } = {},
+  changed: { presentOf?: (each: Subscription) => Subscription | null; write?: Writers['write']; held?: HeldTopic } = {},
 ) {
   const written: OutgoingRecord[] = []
   const attempts: number[] = []
@@ -73,6 +74,7 @@ function engine(
     ...(changed.write === undefined ? {} : { write: changed.write }),
   }
   const carryOut = createCarryOut({
+    heldTopics: { find: async () => changed.held ?? { kind: 'there', topic: 'barnabas.held.orders', partitions: 4 } },
     writers,
     tiers,
     tierTopic: (tier) => `retry.${tier.name}`,

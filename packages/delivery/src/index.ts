@@ -1,10 +1,31 @@
 export { createCarryOut } from './carry-out.ts'
-export type { CarriedOut, CarryOut, Parcel } from './carry-out.ts'
+export type { CarriedOut, CarryOut, HeldTopic, HeldTopics, Parcel } from './carry-out.ts'
 export { createDeliverer } from './deliver.ts'
 export type { Deliverer, DeliveryReport, Sender } from './deliver.ts'
+export { createDoubledRecords } from './doubled-records.ts'
 export { drain, writeBeforeExitMs, writeBeforeLeavingMs } from './drain.ts'
 export type { DrainLimits } from './drain.ts'
+export {
+  inFlightBytesMax,
+  readBytesMax,
+  recordOverheadBytes,
+  retryOverheadBytes,
+  waitingBytesMax,
+  waitingRecordsMax,
+  waitingRetriesMax,
+  waitingRetryBytesMax,
+} from './limits.ts'
 export type { Logger } from './logger.ts'
+export { createMemoryWait } from './memory-wait.ts'
+export { createReadBudget } from './read-budget.ts'
+export type { ReadBudget } from './read-budget.ts'
+export { createReadGate } from './read-gate.ts'
+export { createRecipients } from './recipients.ts'
+export type { KnownSubscription, KnownSubscriptions } from './recipients.ts'
+export { createRecordCleaner } from './record-cleaner.ts'
+export { copiedRecord } from './record-copy.ts'
+export { createRetryHandle } from './retry-handle.ts'
+export type { Recipient, RetryRecord } from './retry-handle.ts'
 export { createTrackedConsumer } from './tracked-consumer.ts'
 export type { TrackedConsumer, TrackedPartition } from './tracked-consumer.ts'
 export { createWindow } from './window.ts'

@@ -34,7 +34,8 @@ export function createReporter(
     if (verdict.kind === 'drop') counts.dropped(subscription)
 
     if (isToldElsewhere(subscription)) return
-    const level = verdict.kind === 'done' || (verdict.kind === 'park' && result === null) ? 'debug' : 'info'
+    const isWaiting = (verdict.kind === 'park' && result === null) || verdict.kind === 'hold'
+    const level = verdict.kind === 'done' || isWaiting ? 'debug' : 'info'
     // Most deliveries are successes and most loggers leave out debug: then the line is not even put together.
     if (logger.isLevelEnabled?.(level) ?? true)
       logger[level](fieldsOf(delivery), `${subscription}: ${sentenceOf(delivery)}`)
@@ -75,6 +76,10 @@ export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
       return `${attempt}next attempt at ${rfc3339(verdict.dueAt)}`
     case 'park':
       return `${attempt}waits until ${rfc3339(verdict.dueAt)}`
+    case 'hold':
+      return verdict.because === 'stopped'
+        ? 'due, and waits until its subscription goes on'
+        : 'due, and waits for a place in the window'
     case 'dead-letter':
       return `${attempt}dead letter: ${verdict.reason}`
     case 'drop':

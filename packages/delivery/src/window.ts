@@ -1,13 +1,19 @@
+import type { ReadBudget } from './read-budget.ts'
+
 /**
- * How many events of a subscription are in flight, and who waits for a place. First come, first served.
+ * What of a subscription is in flight, and who waits for a place. First come, first served. Two limits: how many, and
+ * how many bytes, so that large events do not need the number times their size; one event is always let through.
  * `limit` is asked each time: a changed subscription needs no new window.
  */
 export interface Window {
   readonly inFlight: number
-  /** How many wait for a place. */
+  /** How many wait for a place, and their bytes. */
   readonly waiting: number
+  readonly waitingBytes: number
+  /** Whether a task of this size would begin at once. */
+  hasPlace(bytes: number): boolean
   /** Runs the task as soon as there is a place; it holds the place until it settles. It must not reject. */
-  run(task: () => Promise<void>, onDropped?: () => void): void
+  run(task: () => Promise<void>, bytes: number, onDropped?: () => void): void
   /** Gives no place to anybody until `open`; what is in flight goes on. */
   hold(): void
   open(): void
@@ -17,28 +23,52 @@ export interface Window {
   idle(): Promise<void>
 }
 
-export function createWindow(limit: () => number, onFreed: () => void = () => {}): Window {
+export interface WindowOptions {
+  readonly limit: () => number
+  /** Bytes in flight; the budget of the process counts those that wait too. */
+  readonly bytesMax: number
+  readonly budget: ReadBudget
+  readonly onFreed?: () => void
+}
+
+interface Waiting {
+  readonly task: () => Promise<void>
+  readonly bytes: number
+  readonly onDropped: (() => void) | undefined
+}
+
+export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: WindowOptions): Window {
   let inFlight = 0
+  let inFlightBytes = 0
+  let waitingBytes = 0
   let isHeld = false
-  let queue: { readonly task: () => Promise<void>; readonly onDropped: (() => void) | undefined }[] = []
+  let queue: Waiting[] = []
   let head = 0
   const idleWaiters: (() => void)[] = []
 
+  function fits(bytes: number): boolean {
+    return !isHeld && inFlight < limit() && (inFlight === 0 || inFlightBytes + bytes <= bytesMax)
+  }
+
   function pump(): void {
-    while (!isHeld && inFlight < limit() && head < queue.length) {
-      const next = queue[head]
+    for (let next = queue[head]; next !== undefined && fits(next.bytes); next = queue[head]) {
       head += 1
       if (head > 256 && head * 2 > queue.length) {
         queue = queue.slice(head)
         head = 0
       }
+      const { bytes } = next
       inFlight += 1
-      void next?.task().then(settled)
+      inFlightBytes += bytes
+      waitingBytes -= bytes
+      void next.task().then(() => settled(bytes))
     }
   }
 
-  function settled(): void {
+  function settled(bytes: number): void {
     inFlight -= 1
+    inFlightBytes -= bytes
+    budget.remove(bytes)
     pump()
     onFreed()
     if (inFlight > 0) return
@@ -52,8 +82,14 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
     get waiting() {
       return queue.length - head
     },
-    run(task, onDropped) {
-      queue.push({ task, onDropped })
+    get waitingBytes() {
+      return waitingBytes
+    },
+    hasPlace: (bytes) => head === queue.length && fits(bytes),
+    run(task, bytes, onDropped) {
+      queue.push({ task, bytes, onDropped })
+      waitingBytes += bytes
+      budget.add(bytes)
       pump()
     },
     hold() {
@@ -67,7 +103,11 @@ export function createWindow(limit: () => number, onFreed: () => void = () => {}
       const dropped = queue.slice(head)
       queue = []
       head = 0
-      for (const { onDropped } of dropped) onDropped?.()
+      waitingBytes = 0
+      for (const { bytes, onDropped } of dropped) {
+        budget.remove(bytes)
+        onDropped?.()
+      }
     },
     async idle() {
       if (inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve))

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { names as namesOf, tiers } from '@barnabas/core'
 import type { Names, Subscription } from '@barnabas/core'
-import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
-import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
+import {
+  createCarryOut,
+  createDeliverer,
+  createReadBudget,
+  createReporter,
+  createWriters,
+  readBytesMax,
+} from '@barnabas/delivery'
+import type { Deliverer, DeliveryReport, ReadBudget } from '@barnabas/delivery'
 import { connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
-import { openStatusStore, openSubscriptionRegistry, prepareOwnTopics } from '@barnabas/registry'
+import { createHeldTopics, openStatusStore, openSubscriptionRegistry, prepareOwnTopics } from '@barnabas/registry'
 import type { StatusStore, SubscriptionRegistry } from '@barnabas/registry'
 import { createHealth, createMetrics, describeConfig, startHealthServer, StartupError } from '@barnabas/runtime'
 import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
@@ -40,6 +47,8 @@ export interface Host {
    * connections bound a subscription's attempts in flight for all of them together.
    */
   deliverer(): Deliverer
+  /** What the services of this process have read and not finished, all together. */
+  readonly readBudget: ReadBudget
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
@@ -87,6 +96,15 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const names = namesOf(config.prefix)
   const tierPartitions = await prepareTopics(kafka, names, options)
 
+  const heldTopics = createHeldTopics({
+    admin: kafka.admin,
+    prefix: config.prefix,
+    tierPartitions: config.tierPartitions,
+    replication: replicationOf(config),
+    bootstrapServer: brokers.join(','),
+    now: Date.now,
+    logger,
+  })
   const toldElsewhere = new Set<string>()
   const changeListeners: ((id: string) => void)[] = []
   const deliveryListeners: ((report: DeliveryReport) => void)[] = []
@@ -96,7 +114,10 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     names,
     timeScale: config.timeScale,
     onChange({ kind, id }) {
-      if (kind === 'deleted') void metrics.forgetSubscription(id)
+      if (kind === 'deleted') {
+        void metrics.forgetSubscription(id)
+        heldTopics.forget(id)
+      }
       changed(id)
     },
     logger,
@@ -132,6 +153,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     service.closers.add('webhooks', () => sender.close())
     const carryOut = createCarryOut({
       writers,
+      heldTopics,
       tiers,
       tierTopic: (tier) => names.retryTopic(tier.name),
       tierPartitions,
@@ -166,6 +188,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     statuses,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
+    readBudget: createReadBudget(readBytesMax),
     toldElsewhere,
     hold(services) {
       const close = async () => void (await Promise.all(services.map((each) => each.close())))
@@ -198,7 +221,7 @@ async function prepareTopics(kafka: KafkaClient, names: Names, options: HostOpti
     prefix: config.prefix,
     partitions: config.partitions,
     tierPartitions: config.tierPartitions,
-    replication: config.replication === 'auto' ? null : config.replication,
+    replication: replicationOf(config),
     bootstrapServer: brokers.join(','),
     warnsOfOneReplica: options.isOwnBroker !== true,
     logger,
@@ -211,6 +234,10 @@ async function prepareTopics(kafka: KafkaClient, names: Names, options: HostOpti
     throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)
   }
   return Math.min(...names.retryTopics.map((topic) => prepared.partitions.get(topic) ?? config.tierPartitions))
+}
+
+function replicationOf({ replication }: Config): number | null {
+  return replication === 'auto' ? null : replication
 }
 
 function tlsOf({ ca, cert, key }: { readonly ca?: string; readonly cert?: string; readonly key?: string }) {

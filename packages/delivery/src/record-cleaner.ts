@@ -1,13 +1,13 @@
 import type { TopicPartition } from '@barnabas/core'
-import type { Logger } from '@barnabas/delivery'
+import type { Logger } from './logger.ts'
 
 type Position = TopicPartition & { readonly offset: number }
 
-/** Tiers have no age limit: what lies below the committed offset is deleted by whoever committed it, this often. */
+/** Tiers and held topics have no age limit: what lies below the committed offset is deleted by whoever committed it, this often. */
 const cleanEveryMs = 60_000
 
-/** Deletes the records of the tiers that are done, so that tiers do not grow without bound. */
-export function createTierCleaner(options: {
+/** Deletes the records of tiers and held topics that are done, so that these do not grow without bound. */
+export function createRecordCleaner(options: {
   readonly deleteRecords: (below: readonly Position[]) => Promise<void>
   readonly logger: Logger
 }) {
@@ -22,7 +22,7 @@ export function createTierCleaner(options: {
     } catch (error) {
       options.logger.warn(
         { error: String(error) },
-        'done records of the tiers cannot be deleted; they are with the next round',
+        'done retry records cannot be deleted; they are with the next round',
       )
       for (const each of below) if (!due.has(keyOf(each))) due.set(keyOf(each), each)
     }

@@ -1,0 +1,26 @@
+/** What one subscription, and one process, may have in hand: the table of docs/subscriptions.md, checked against it. */
+const mebibyte = 1024 * 1024
+
+/**
+ * Bytes of the events that a subscription may have in flight, so that events of 1 MB do not need `concurrency` times
+ * 1 MB. One event is always let through. For first attempts, retries and held retries each, as `concurrency` is.
+ */
+export const inFlightBytesMax = 16 * mebibyte
+
+/** What has been read of a source or held topic and waits for a place in the window. Beyond it the partitions are paused. */
+export const waitingRecordsMax = 500
+export const waitingBytesMax = 4 * mebibyte
+
+/**
+ * What of the due retries may wait in the retrier for a place in its subscription's window: a burst that is worked off
+ * within a moment. What finds this full too is held.
+ */
+export const waitingRetriesMax = 500
+export const waitingRetryBytesMax = 4 * mebibyte
+
+/** What a process has read and not finished, in all. */
+export const readBytesMax = 64 * mebibyte
+
+/** What a record costs beside its bytes. A retry record has some twenty headers, each an object. */
+export const recordOverheadBytes = 1_024
+export const retryOverheadBytes = 4_096

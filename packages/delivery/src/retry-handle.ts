@@ -1,0 +1,172 @@
+import { decodeEvent, inMemoryRestMs, withoutOwnHeaders } from '@barnabas/core'
+import type {
+  DeadLetterReason,
+  DecodedRetryHeaders,
+  DeliveryState,
+  KafkaRecord,
+  OpenRecord,
+  Subscription,
+  Verdict,
+} from '@barnabas/core'
+import type { CarriedOut, Parcel } from './carry-out.ts'
+import type { Deliverer, Delivery } from './deliver.ts'
+import type { TrackedPartition } from './tracked-consumer.ts'
+import type { Window } from './window.ts'
+
+/** A retry record that was taken from its partition: out of a tier, or out of a subscription's held topic. */
+export interface RetryRecord {
+  readonly partition: TrackedPartition
+  readonly open: OpenRecord
+  readonly record: KafkaRecord
+  readonly decoded: DecodedRetryHeaders
+  /** What it counts for in the limits of memory. */
+  readonly bytes: number
+}
+
+/** What stands under a subscription id. */
+export type Recipient =
+  | { readonly kind: 'running'; readonly subscription: Subscription }
+  /** It exists and rests (`Start Failed` …), or what stands in the topic does not validate. */
+  | { readonly kind: 'resting'; readonly subscription: Subscription | null }
+  /** Deleted, or the id lives another life: certain, because the subscriptions topic was read to its end. */
+  | { readonly kind: 'gone' }
+  /** Nobody can say, or the process ends before anybody could: the record stays where it is. */
+  | { readonly kind: 'unknown' }
+
+export interface RetryHandleOptions<Retry extends RetryRecord> {
+  readonly deliverer: Deliverer
+  readonly recipient: (retry: Retry, state: DeliveryState) => Recipient | Promise<Recipient>
+  /** The subscription as it is known, whatever its state: where a damaged record's dead letter goes. */
+  readonly subscriptionOf: (id: string) => Subscription | null
+  readonly windowOf: (subscriptionId: string) => Window
+  /** Whether a record may be attempted now or wait for its turn in memory; it is held otherwise. */
+  readonly mayWait: (window: Window, bytes: number) => boolean
+  /** What of a delivery's state is to be changed before the attempt. */
+  readonly stateOf?: (retry: Retry, state: DeliveryState) => DeliveryState
+  readonly cancel: AbortSignal
+  readonly timeScale: number
+  readonly now: () => number
+  /** Whether this write of the event was read at another place already. */
+  readonly isDoubled: (retry: Retry, state: DeliveryState) => boolean
+  /** False when the process ends first. */
+  readonly waitUntil: (time: number) => Promise<boolean>
+  /** The record waits for its due time no more; it has gone on, or counts in its subscription's window now. */
+  readonly release: (retry: Retry) => void
+}
+
+type Due = Pick<Delivery, 'parcel' | 'subscription' | 'dueAt' | 'abandoned'>
+type Hold = Extract<Verdict, { readonly kind: 'hold' }>
+
+/**
+ * What happens to each retry record whose turn has come:
+ *
+ *     due in more than 5 s ──► parked in the next tier
+ *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
+ *                                  ├──► rests, or its window is full ────────► held
+ *                                  └──► has a place, or a short wait for one ─► attempted
+ */
+export function createRetryHandle<Retry extends RetryRecord>(
+  options: RetryHandleOptions<Retry>,
+): (retry: Retry) => Promise<void> {
+  const { deliverer, now } = options
+
+  return async function handle(retry) {
+    let released = false
+    const release = () => {
+      if (!released) options.release(retry)
+      released = true
+    }
+    const carried = await process(retry, release)
+    release()
+    if (carried.kind === 'durable') retry.partition.finish(retry.open, carried.wroteRecord)
+  }
+
+  async function process(retry: Retry, release: () => void): Promise<CarriedOut> {
+    const { decoded } = retry
+    const abandoned = () => retry.partition.lost
+    if (decoded.kind === 'malformed') return buryDamaged(retry, abandoned)
+
+    if (options.isDoubled(retry, decoded.state)) {
+      return { kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } }
+    }
+
+    const { key, value, headers } = retry.record
+    const state = options.stateOf?.(retry, decoded.state) ?? decoded.state
+    const parcel = { key, value, headers: withoutOwnHeaders(headers), state }
+    const { dueAt } = decoded
+    if (dueAt - now() > inMemoryRestMs * options.timeScale) {
+      const verdict = { kind: 'park', dueAt } as const
+      return deliverer.settle(verdict, parcel, { subscription: null, event: null }, abandoned)
+    }
+    if (!(await options.waitUntil(dueAt)) || abandoned()) return { kind: 'abandoned' }
+
+    const recipient = await options.recipient(retry, state)
+    switch (recipient.kind) {
+      case 'gone':
+        return bury('SubscriptionDeleted', parcel, null, abandoned)
+      case 'resting':
+        return hold('stopped', recipient.subscription)
+      case 'running': {
+        const { subscription } = recipient
+        const window = options.windowOf(subscription.id)
+        if (!options.mayWait(window, retry.bytes)) return hold('window-full', subscription)
+        release()
+        return attempt({ parcel, subscription, dueAt, abandoned }, window, retry.bytes)
+      }
+      case 'unknown':
+        return { kind: 'abandoned' }
+      default:
+        return recipient satisfies never
+    }
+
+    function hold(because: Hold['because'], subscription: Subscription | null): Promise<CarriedOut> {
+      return deliverer.settle({ kind: 'hold', because, dueAt }, parcel, { subscription, event: null }, abandoned)
+    }
+  }
+
+  function attempt(due: Due, window: Window, bytes: number): Promise<CarriedOut> {
+    const { parcel, subscription, abandoned } = due
+    const read = decodeEvent(parcel)
+    if (read.kind === 'malformed') {
+      const state = { ...parcel.state, lastError: read.message }
+      return bury('EventMalformed', { ...parcel, state }, subscription, abandoned)
+    }
+    const { event } = read
+    return new Promise((resolve) => {
+      window.run(
+        async () => {
+          if (abandoned()) return resolve({ kind: 'abandoned' })
+          resolve(await deliverer.deliver({ ...due, event, signal: options.cancel }))
+        },
+        bytes,
+        () => resolve({ kind: 'abandoned' }),
+      )
+    })
+  }
+
+  function bury(
+    reason: DeadLetterReason,
+    parcel: Parcel,
+    subscription: Subscription | null,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const verdict: Verdict = { kind: 'dead-letter', reason }
+    return deliverer.settle(verdict, parcel, { subscription, event: null }, abandoned)
+  }
+
+  function buryDamaged({ record, decoded }: Retry, abandoned: () => boolean): Promise<CarriedOut> {
+    if (decoded.kind !== 'malformed') throw new TypeError('the delivery headers are whole')
+    const { known, damaged, message } = decoded
+    const subscription = known.subscriptionId === undefined ? null : options.subscriptionOf(known.subscriptionId)
+    const letter = {
+      key: record.key,
+      value: record.value,
+      headers: record.headers,
+      state: { ...known, lastError: message },
+      damaged,
+      reason: 'DeliveryMetadataMalformed' as const,
+      time: now(),
+    }
+    return deliverer.settleDamaged(letter, subscription, abandoned)
+  }
+}

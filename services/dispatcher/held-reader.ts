@@ -1,0 +1,167 @@
+import { decodeRetryHeaders, restedMs, startPlace } from '@barnabas/core'
+import type { DeliveryState, Names, StatusRecord, Subscription } from '@barnabas/core'
+import {
+  copiedRecord,
+  createDoubledRecords,
+  createMemoryWait,
+  createReadGate,
+  createRecordCleaner,
+  createRecipients,
+  createRetryHandle,
+  createTrackedConsumer,
+  createWindow,
+  drain,
+  inFlightBytesMax,
+  retryOverheadBytes,
+} from '@barnabas/delivery'
+import type {
+  Deliverer,
+  DrainLimits,
+  KnownSubscriptions,
+  Logger,
+  ReadBudget,
+  Recipient,
+  RetryRecord,
+} from '@barnabas/delivery'
+import type { KafkaClient } from '@barnabas/kafka'
+
+/** This process's part of the retries of one subscription that were held. */
+export interface HeldReader {
+  /** Stops taking records, drains what is in flight, commits, leaves. */
+  stop(limits: DrainLimits): Promise<void>
+  readonly lastHeartbeatAt: number
+}
+
+export interface HeldReaderOptions {
+  readonly id: string
+  readonly kafka: KafkaClient
+  readonly names: Names
+  readonly deliverer: Deliverer
+  readonly budget: ReadBudget
+  readonly subscriptions: KnownSubscriptions
+  readonly statuses: { get(id: string): StatusRecord | null }
+  readonly sessionTimeoutMs: number
+  readonly timeScale: number
+  readonly now: () => number
+  /** It has stopped for good: its topic is gone, or may not be read. */
+  readonly onFailed: (message: string) => void
+  readonly logger: Logger
+}
+
+/** A held topic outlives the lives of its subscription's id. */
+const noGeneration = 0
+
+/**
+ * Joins the group of a subscription's held topic and attempts what is in it, as the subscription's window allows. All
+ * of it is due. What belongs to a life that is over becomes a dead letter. Resolves after the first join.
+ */
+export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> {
+  const { id, kafka, names, budget, subscriptions, statuses, now, logger } = options
+  const cancel = new AbortController()
+  const memoryWait = createMemoryWait(now)
+  const doubled = createDoubledRecords()
+  const recipientOf = createRecipients(subscriptions, statuses)
+
+  const window = createWindow({
+    limit: () => presentOf(id)?.concurrency ?? 1,
+    bytesMax: inFlightBytesMax,
+    budget,
+    onFreed: () => gate.freed(),
+  })
+  const gate = createReadGate(window, budget)
+  const cleaner = createRecordCleaner({ deleteRecords: (below) => kafka.admin.deleteRecords(below), logger })
+
+  const handle = createRetryHandle<RetryRecord>({
+    deliverer: options.deliverer,
+    async recipient(_held, state) {
+      const recipient = await recipientOf(state.subscriptionId, state.generation)
+      return recipient.kind === 'resting' ? afterRest(recipient.subscription) : recipient
+    },
+    subscriptionOf: presentOf,
+    windowOf: () => window,
+    mayWait: () => true,
+    stateOf: expiringLater,
+    cancel: cancel.signal,
+    timeScale: options.timeScale,
+    now,
+    isDoubled({ record }, state) {
+      const isDoubled = doubled.isDoubled(state, record, now())
+      const { topic, partition, offset } = record
+      if (isDoubled) logger.info({ subscription: id, topic, partition, offset }, 'dropped a doubled held record')
+      return isDoubled
+    },
+    waitUntil: (time) => memoryWait.until(time),
+    release: () => {},
+  })
+
+  const consumer = createTrackedConsumer({
+    kafka,
+    groupId: names.heldGroup(id),
+    topics: [names.heldTopic(id)],
+    sessionTimeoutMs: options.sessionTimeoutMs,
+    generation: noGeneration,
+    startPlace: (_at, committed, low) =>
+      startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
+    onNoPlace: () => {},
+    onRecords(partition, records) {
+      for (const record of records) {
+        const open = partition.take(record.offset)
+        if (open === null) continue
+        const bytes = retryOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
+        const decoded = decodeRetryHeaders(record.headers)
+        void handle({ partition, open, record: copiedRecord(record), decoded, bytes })
+      }
+      gate.check(partition)
+    },
+    onLost: (partition) => gate.lost(partition),
+    onRejoining() {
+      window.hold()
+      return window.idle()
+    },
+    onPlaced: () => window.open(),
+    onFailed: ({ message }) => options.onFailed(message),
+    onCommitted: (positions) => cleaner.committed(positions),
+    logger,
+  })
+
+  function presentOf(subscriptionId: string): Subscription | null {
+    const entry = subscriptions.get(subscriptionId)
+    return entry?.kind === 'valid' ? entry.subscription : null
+  }
+
+  /** It is read because it goes on: its status may say so a moment later. One that does not validate is not read. */
+  function afterRest(subscription: Subscription | null): Recipient {
+    return subscription === null ? { kind: 'unknown' } : { kind: 'running', subscription }
+  }
+
+  /** Time that an event is held for no fault of its own does not use up its time to live. */
+  function expiringLater({ record }: RetryRecord, state: DeliveryState): DeliveryState {
+    if (state.expiryTime === null) return state
+    const rested = restedMs(statuses.get(id), state.generation, record.timestamp, now())
+    return { ...state, expiryTime: state.expiryTime + rested }
+  }
+
+  async function close(limits: DrainLimits): Promise<void> {
+    gate.close()
+    consumer.pauseAll()
+    memoryWait.close()
+    window.clear()
+    await drain(window.idle(), limits, () => cancel.abort())
+    await consumer.stop()
+    await cleaner.close()
+  }
+
+  try {
+    await consumer.start()
+  } catch (error) {
+    gate.close()
+    await cleaner.close()
+    throw error
+  }
+  return {
+    stop: close,
+    get lastHeartbeatAt() {
+      return consumer.lastHeartbeatAt
+    },
+  }
+}
