@@ -1,5 +1,5 @@
 import type { Kafka, KafkaMessage } from 'kafkajs'
-import { randomName } from './kafka.ts'
+import { randomName, readMessage } from './kafka.ts'
 
 /** A record as plain kafkajs reads it, and where it was read. */
 export type FollowedRecord = KafkaMessage & { readonly topic: string; readonly partition: number }
@@ -22,7 +22,7 @@ export async function followTopics(kafka: Kafka, topics: readonly string[]): Pro
   await consumer.run({
     eachBatch: ({ batch }) => {
       for (const message of batch.messages) {
-        records.push({ ...message, topic: batch.topic, partition: batch.partition })
+        records.push({ ...readMessage(message, batch.partition), topic: batch.topic })
       }
       for (const check of waiters) check()
       return Promise.resolve()

@@ -47,6 +47,12 @@ export async function produce(kafka: Kafka, topic: string, messages: Message[]):
 
 export type ReadMessage = KafkaMessage & { readonly partition: number }
 
+/** Member by member, because the patched client decodes them when they are asked for: a spread would lose them. */
+export function readMessage(message: KafkaMessage, partition: number): ReadMessage {
+  const { attributes, key, value, timestamp, offset, headers } = message
+  return { attributes, key, value, timestamp, offset, partition, ...(headers && { headers }) } as ReadMessage
+}
+
 /**
  * Reads the topic from its beginning until `isEnough` says so, in the order of arrival, and gives all that was read.
  * The test's own timeout is the limit. By default everything that is there now.
@@ -78,7 +84,7 @@ export async function readTopic(
       consumer
         .run({
           eachBatch: ({ batch }) => {
-            for (const message of batch.messages) messages.push({ ...message, partition: batch.partition })
+            for (const message of batch.messages) messages.push(readMessage(message, batch.partition))
             const end = remaining.get(batch.partition)
             if (end !== undefined && BigInt(batch.lastOffset()) + 1n >= end) remaining.delete(batch.partition)
             if (isDone()) resolve()

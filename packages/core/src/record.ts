@@ -9,7 +9,10 @@ export interface TopicPartition {
   readonly partition: number
 }
 
-/** A record as it was read. `timestamp` is in ms since the epoch; offsets are safe integers (below 2^53). */
+/**
+ * A record as it was read. `timestamp` is in ms since the epoch; offsets are safe integers (below 2^53). Not to be
+ * spread: what the consumer hands over may decode key, value and headers when they are asked for.
+ */
 export interface KafkaRecord extends TopicPartition {
   readonly offset: number
   readonly timestamp: number
