@@ -56,7 +56,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     const carried = await deliverer.deliver({
       subscription,
       event,
-      parcel: parcelOf(record, newState(subscription, record)),
+      parcel: { record, state: newState(subscription, record) },
       abandoned: () => partition.lost,
       dueAt: null,
       signal: options.cancel,
@@ -70,7 +70,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     const state = { ...newState(subscription, record), lastError: message }
     const carried = await deliverer.settle(
       { kind: 'dead-letter', reason: 'EventMalformed' },
-      parcelOf(record, state),
+      { record, state },
       { subscription, event: null },
       () => partition.lost,
     )
@@ -86,8 +86,4 @@ function filterOf({ types, filters }: Subscription): ((event: CloudEvent) => boo
 function newState(subscription: Subscription, record: KafkaRecord): DeliveryState {
   const { topic, partition, offset } = record
   return newDeliveryState(subscription, { topic, partition, offset }, record.timestamp)
-}
-
-function parcelOf({ key, value, headers }: KafkaRecord, state: DeliveryState) {
-  return { key, value, headers, state }
 }

@@ -1,12 +1,11 @@
 import { deadLetterRecords, retryHeaders, tierFor, tierPartition } from '@barnabas/core'
-import type { DeadLetter, DeliveryState, OutgoingRecord, RecordHeaders, Tier, Verdict } from '@barnabas/core'
+import type { DeadLetter, DeliveryState, KafkaRecord, OutgoingRecord, Tier, Verdict } from '@barnabas/core'
 import type { Writers } from './writers.ts'
 
 /** Whatever a verdict is about: an event's record as it stood on its source topic, and what is known of its delivery. */
 export interface Parcel {
-  readonly key: Buffer | null
-  readonly value: Buffer | null
-  readonly headers: RecordHeaders
+  /** As it was read; its members are looked at only when they are written again. */
+  readonly record: Pick<KafkaRecord, 'key' | 'value' | 'headers'>
   readonly state: DeliveryState
 }
 
@@ -48,12 +47,13 @@ export interface CarryOutOptions {
   readonly now: () => number
 }
 
+/** Gives its answer at once where nothing is written: nearly every verdict is `done`. */
 export type CarryOut = (
   verdict: Verdict,
   parcel: Parcel,
-  deadLetter: DeadLetterDetails,
+  deadLetter: () => DeadLetterDetails,
   abandoned: () => boolean,
-) => Promise<CarriedOut>
+) => CarriedOut | Promise<CarriedOut>
 
 /** What may not be attempted now and cannot be held, for its topic may not be made, is parked again for this long. */
 const parkAgainMs = 30_000
@@ -70,11 +70,12 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     { topic, partitions }: { readonly topic: string; readonly partitions: number },
   ): readonly OutgoingRecord[] {
     const state = { ...parcel.state, hops: parcel.state.hops + 1 }
+    const { key, value, headers } = parcel.record
     const partition = tierPartition(state.subscriptionId, state.source, partitions)
-    const record = { topic, partition, key: parcel.key, value: parcel.value }
+    const record = { topic, partition, key, value }
     return [
-      { ...record, headers: retryHeaders(parcel.headers, state, dueAt) },
-      { ...record, headers: retryHeaders(parcel.headers, { ...state, lastError: null }, dueAt) },
+      { ...record, headers: retryHeaders(headers, state, dueAt) },
+      { ...record, headers: retryHeaders(headers, { ...state, lastError: null }, dueAt) },
     ]
   }
 
@@ -91,45 +92,70 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     }
   }
 
-  return async function carryOut(verdict, parcel, details, abandoned) {
+  const carryOut: CarryOut = (verdict, parcel, deadLetter, abandoned) => {
     if (abandoned()) return { kind: 'abandoned' }
     switch (verdict.kind) {
       case 'done':
       case 'drop':
         return { kind: 'durable', wroteRecord: false, verdict }
       case 'retry':
-      case 'park': {
-        return writeRetry(retryRecords(parcel, verdict.dueAt, tierOf(verdict.dueAt)))
-      }
-      case 'hold': {
-        const held = await heldTopicOf(parcel.state.subscriptionId, abandoned)
-        if (held.kind === 'there') return writeRetry(retryRecords(parcel, verdict.dueAt, held))
-        if (held.kind === 'unavailable') return { kind: 'abandoned' }
-        // Nobody waits for it in the tier either: it leaves that, and comes back.
-        const againMs = parkAgainMs * options.timeScale
-        const waiting = verdict.because === 'stopped' ? expiringLater(parcel, againMs) : parcel
-        return carryOut({ kind: 'park', dueAt: now() + againMs }, waiting, details, abandoned)
-      }
-      case 'dead-letter': {
-        const letter = { ...parcel, ...details, reason: verdict.reason, time: now() }
-        return writeDeadLetter(writers, letter, verdict, abandoned)
-      }
+      case 'park':
+        return writeRetry(verdict, parcel, tierOf(verdict.dueAt), deadLetter, abandoned)
+      case 'hold':
+        return hold(verdict, parcel, deadLetter, abandoned)
+      case 'dead-letter':
+        return writeLetter(verdict, parcel.record, parcel.state, deadLetter(), abandoned)
       case 'retry-in-place':
       case 'block':
         throw new Error(`${verdict.kind} is not available in this version; \`apply\` refuses what would lead to it`)
       default:
         return verdict satisfies never
     }
-
-    async function writeRetry(forms: readonly OutgoingRecord[]): Promise<CarriedOut> {
-      const written = await writers.write(forms, abandoned)
-      if (written.kind === 'abandoned') return written
-      if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
-      // The value alone is more than a tier takes: only its position can be kept.
-      const withoutValue = { ...parcel, value: null }
-      return carryOut({ kind: 'dead-letter', reason: 'RecordTooLarge' }, withoutValue, details, abandoned)
-    }
   }
+
+  async function hold(
+    verdict: Extract<Verdict, { kind: 'hold' }>,
+    parcel: Parcel,
+    deadLetter: () => DeadLetterDetails,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const held = await heldTopicOf(parcel.state.subscriptionId, abandoned)
+    if (held.kind === 'there') return writeRetry(verdict, parcel, held, deadLetter, abandoned)
+    if (held.kind === 'unavailable') return { kind: 'abandoned' }
+    // Nobody waits for it in the tier either: it leaves that, and comes back.
+    const againMs = parkAgainMs * options.timeScale
+    const waiting = verdict.because === 'stopped' ? expiringLater(parcel, againMs) : parcel
+    return carryOut({ kind: 'park', dueAt: now() + againMs }, waiting, deadLetter, abandoned)
+  }
+
+  async function writeRetry(
+    verdict: Extract<Verdict, { kind: 'retry' | 'park' | 'hold' }>,
+    parcel: Parcel,
+    to: { readonly topic: string; readonly partitions: number },
+    deadLetter: () => DeadLetterDetails,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const written = await writers.write(retryRecords(parcel, verdict.dueAt, to), abandoned)
+    if (written.kind === 'abandoned') return written
+    if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
+    // The value alone is more than a tier takes: only its position can be kept.
+    const { key, headers } = parcel.record
+    const tooLarge = { kind: 'dead-letter', reason: 'RecordTooLarge' } as const
+    return writeLetter(tooLarge, { key, value: null, headers }, parcel.state, deadLetter(), abandoned)
+  }
+
+  function writeLetter(
+    verdict: Extract<Verdict, { kind: 'dead-letter' }>,
+    { key, value, headers }: Parcel['record'],
+    state: DeliveryState,
+    details: DeadLetterDetails,
+    abandoned: () => boolean,
+  ): Promise<CarriedOut> {
+    const letter = { key, value, headers, state, ...details, reason: verdict.reason, time: now() }
+    return writeDeadLetter(writers, letter, verdict, abandoned)
+  }
+
+  return carryOut
 }
 
 /** Time that an event is held for no fault of its own does not use up its time to live. */

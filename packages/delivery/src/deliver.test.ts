@@ -103,7 +103,7 @@ function engine(
     deliverer.deliver({
       subscription: to,
       event,
-      parcel: { ...record, state: { ...state, ...changes } },
+      parcel: { record, state: { ...state, ...changes } },
       dueAt: null,
       abandoned,
       signal: new AbortController().signal,
@@ -197,7 +197,7 @@ test('a dead letter that is too large becomes smaller step by step, and says so 
 test('damage goes to the default topic when the subscription has none of its own', async () => {
   const { deliverer, written, state } = engine(answered(204, 'Delivered'))
   const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
-  const parcel = { ...record, state: { ...state, lastError: 'attribute id is missing' } }
+  const parcel = { record, state: { ...state, lastError: 'attribute id is missing' } }
   await deliverer.settle(
     verdict,
     parcel,
@@ -212,7 +212,7 @@ test('damage goes to the default topic when the subscription has none of its own
 test('a lateness is reported for what had a due time', async () => {
   const { deliverer, reports, state } = engine(answered(204, 'Delivered'))
   const { signal } = new AbortController()
-  const parcel = { ...record, state: { ...state, attempts: 1 } }
+  const parcel = { record, state: { ...state, attempts: 1 } }
   await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, abandoned: () => false, signal })
   expect(reports[0]?.latenessMs).toBe(20)
 })
@@ -241,11 +241,11 @@ test('damage is dropped where its dead letter would come back to the subscriptio
   const settled = async (topics: readonly string[], deadLetter: Subscription['deadLetter']) => {
     const { deliverer, written, state } = engine(answered(204, 'Delivered'))
     const about = { subscription: { ...subscription, topics, deadLetter }, event: null }
-    const parcel = { ...record, state }
+    const parcel = { record, state }
     const never = () => false
     const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
     await deliverer.settle(verdict, parcel, about, never)
-    const letter = { ...parcel, damaged: {}, reason: 'DeliveryMetadataMalformed', time: now } as const
+    const letter = { ...record, state, damaged: {}, reason: 'DeliveryMetadataMalformed', time: now } as const
     await deliverer.settleDamaged(letter, about.subscription, never)
     return written.map(({ topic }) => topic)
   }
@@ -259,7 +259,7 @@ test('what is dropped for damage is reported as dropped, and so counted', async 
   const looping = { ...subscription, topics: ['default-letters'], deadLetter: null }
   const about = { subscription: looping, event: null }
   const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
-  await deliverer.settle(verdict, { ...record, state }, about, () => false)
+  await deliverer.settle(verdict, { record, state }, about, () => false)
   expect(reports.map(({ verdict: carried }) => carried)).toEqual([{ kind: 'drop', reason: 'EventMalformed' }])
 })
 

@@ -100,9 +100,9 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     }
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const verdict = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
-    const attempted = { ...parcel, state }
-    const details = deadLetterDetails(subscription, result)
-    return reported(await carryOut(verdict, attempted, details, abandoned), {
+    const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
+    const carried = carryOut(verdict, { record: parcel.record, state }, details, abandoned)
+    return reported(carried instanceof Promise ? await carried : carried, {
       state,
       event,
       subscription,
@@ -118,7 +118,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     abandoned: () => boolean,
   ): Promise<CarriedOut> {
     const details = deadLetterDetails(subscription, null)
-    const carried = await carryOut(unlessItFeedsItself(verdict, subscription, details), parcel, details, abandoned)
+    const toCarryOut = unlessItFeedsItself(verdict, subscription, details)
+    const carried = await carryOut(toCarryOut, parcel, () => details, abandoned)
     return reported(carried, { state: parcel.state, event, subscription, result: null, latenessMs: null })
   }
 

@@ -6,7 +6,8 @@ export function copiedRecord(record: KafkaRecord): KafkaRecord {
   for (const [name, value] of Object.entries(record.headers)) {
     headers[name] = Array.isArray(value) ? value.map(copy) : copy(value as Buffer | null)
   }
-  return { ...record, key: copy(record.key), value: copy(record.value), headers }
+  const { topic, partition, offset, timestamp, key, value } = record
+  return { topic, partition, offset, timestamp, key: copy(key), value: copy(value), headers }
 }
 
 function copy(bytes: Buffer | null): Buffer | null {

@@ -92,7 +92,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
 
     const { key, value, headers } = retry.record
     const state = options.stateOf?.(retry, decoded.state) ?? decoded.state
-    const parcel = { key, value, headers: withoutOwnHeaders(headers), state }
+    const parcel = { record: { key, value, headers: withoutOwnHeaders(headers) }, state }
     const { dueAt } = decoded
     if (dueAt - now() > inMemoryRestMs * options.timeScale) {
       const verdict = { kind: 'park', dueAt } as const
@@ -126,7 +126,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
 
   function attempt(due: Due, window: Window, bytes: number): Promise<CarriedOut> {
     const { parcel, subscription, abandoned } = due
-    const read = decodeEvent(parcel)
+    const read = decodeEvent(parcel.record)
     if (read.kind === 'malformed') {
       const state = { ...parcel.state, lastError: read.message }
       return bury('EventMalformed', { ...parcel, state }, subscription, abandoned)

@@ -42,7 +42,7 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
   let inFlightBytes = 0
   let waitingBytes = 0
   let isHeld = false
-  let queue: Waiting[] = []
+  let queue: (Waiting | undefined)[] = []
   let head = 0
   const idleWaiters: (() => void)[] = []
 
@@ -52,6 +52,8 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
 
   function pump(): void {
     for (let next = queue[head]; next !== undefined && fits(next.bytes); next = queue[head]) {
+      // Not kept until the queue is cut: all that an event came to would hang on it.
+      queue[head] = undefined
       head += 1
       if (head > 256 && head * 2 > queue.length) {
         queue = queue.slice(head)
@@ -104,9 +106,9 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
       queue = []
       head = 0
       waitingBytes = 0
-      for (const { bytes, onDropped } of dropped) {
-        budget.remove(bytes)
-        onDropped?.()
+      for (const waiting of dropped) {
+        budget.remove(waiting?.bytes ?? 0)
+        waiting?.onDropped?.()
       }
     },
     async idle() {

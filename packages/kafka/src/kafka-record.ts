@@ -6,7 +6,8 @@ type Message = Pick<FetchedMessage, 'offset' | 'timestamp' | 'key' | 'value' | '
 /**
  * A record as the client hands it over, offsets and timestamp as numbers. Headers keep their shape: bytes, null, lists.
  * Key, value and headers are decoded when they are asked for (the patched client does that), so a record that waits
- * for its turn is two small objects over the bytes of its fetch.
+ * for its turn is two small objects over the bytes of its fetch. They are not kept either: they would hang on a record
+ * that has grown old, where the garbage collector finds them late.
  */
 export function toRecord({ topic, partition }: TopicPartition, message: Message): KafkaRecord {
   return new FetchedRecord(topic, partition, message)
@@ -17,7 +18,6 @@ class FetchedRecord implements KafkaRecord {
   readonly partition: number
   readonly offset: number
   readonly #message: Message
-  #headers: RecordHeaders | undefined
 
   constructor(topic: string, partition: number, message: Message) {
     this.topic = topic
@@ -39,6 +39,6 @@ class FetchedRecord implements KafkaRecord {
   }
 
   get headers(): RecordHeaders {
-    return (this.#headers ??= this.#message.headers)
+    return this.#message.headers
   }
 }
