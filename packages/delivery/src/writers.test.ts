@@ -12,6 +12,7 @@ const unavailable: ProduceResult = { kind: 'unavailable', message: 'no broker' }
 /** Writers over producers that answer from a list and write down which of them was asked for what. */
 function writersThatAnswer(answers: readonly ProduceResult[]) {
   const asked: string[] = []
+  const missing: string[] = []
   let producers = 0
   let next = 0
   const kafka = {
@@ -32,9 +33,10 @@ function writersThatAnswer(answers: readonly ProduceResult[]) {
     kafka: kafka as unknown as KafkaClient,
     isTier: (topic) => topic.startsWith('retry.'),
     defaultDeadLetterTopic: 'letters',
+    onMissing: (topic) => missing.push(topic),
     logger,
   })
-  return { writers, asked }
+  return { writers, asked, missing }
 }
 
 const never = () => false
@@ -79,5 +81,16 @@ test('a lost partition’s record is not tried again', async () => {
   await vi.runAllTimersAsync()
   expect(await written).toEqual({ kind: 'abandoned' })
   expect(asked).toHaveLength(1)
+  vi.useRealTimers()
+})
+
+test('a topic that does not exist is told of with each try, and its record is written when it does', async () => {
+  vi.useFakeTimers()
+  const isMissing = { kind: 'unavailable', message: 'topic letters does not exist', isMissing: true } as const
+  const { writers, asked, missing } = writersThatAnswer([unavailable, isMissing, isMissing])
+  const written = writers.write([recordTo('letters')], never)
+  await vi.runAllTimersAsync()
+  expect(await written).toEqual({ kind: 'written', form: 0 })
+  expect([asked.length, missing]).toEqual([4, ['letters', 'letters']])
   vi.useRealTimers()
 })

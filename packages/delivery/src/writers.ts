@@ -27,6 +27,8 @@ export function createWriters(options: {
   readonly kafka: KafkaClient
   readonly isTier: (topic: string) => boolean
   readonly defaultDeadLetterTopic: string
+  /** Told after each try to write to a topic that does not exist: one of our own is made again. */
+  readonly onMissing: (topic: string) => void
   readonly logger: Logger
 }): Writers {
   const { kafka, isTier, defaultDeadLetterTopic, logger } = options
@@ -53,6 +55,7 @@ export function createWriters(options: {
       if (result.kind === 'acknowledged') return 'written'
       if (result.kind === 'refused' && result.code === 'RECORD_TOO_LARGE') return 'too-large'
       trouble.failed(record.topic, result.message)
+      if (result.kind === 'unavailable' && result.isMissing === true) options.onMissing(record.topic)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { names as namesOf, tiers } from '@barnabas/core'
 import type { Names, Subscription } from '@barnabas/core'
-import {
-  createCarryOut,
-  createDeliverer,
-  createReadBudget,
-  createReporter,
-  createWriters,
-  readBytesMax,
-} from '@barnabas/delivery'
-import type { Deliverer, DeliveryReport, ReadBudget } from '@barnabas/delivery'
+import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
+import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
 import { connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
-import { createHeldTopics, openStatusStore, openSubscriptionRegistry, prepareOwnTopics } from '@barnabas/registry'
-import type { StatusStore, SubscriptionRegistry } from '@barnabas/registry'
+import {
+  createHeldTopics,
+  createTopicMender,
+  openStatusStore,
+  openSubscriptionRegistry,
+  prepareOwnTopics,
+} from '@barnabas/registry'
+import type { PrepareOwnTopicsOptions, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
 import { createHealth, createMetrics, describeConfig, startHealthServer, StartupError } from '@barnabas/runtime'
 import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
 import { addressGuard, createWebhookSender } from '@barnabas/webhook'
@@ -47,8 +46,6 @@ export interface Host {
    * connections bound a subscription's attempts in flight for all of them together.
    */
   deliverer(): Deliverer
-  /** What the services of this process have read and not finished, all together. */
-  readonly readBudget: ReadBudget
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
@@ -94,14 +91,22 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   })
   service.closers.add('kafka', () => kafka.close())
   const names = namesOf(config.prefix)
-  const tierPartitions = await prepareTopics(kafka, names, options)
-
-  const heldTopics = createHeldTopics({
+  const ownTopics: PrepareOwnTopicsOptions = {
     admin: kafka.admin,
     prefix: config.prefix,
+    partitions: config.partitions,
     tierPartitions: config.tierPartitions,
-    replication: replicationOf(config),
+    replication: config.replication === 'auto' ? null : config.replication,
     bootstrapServer: brokers.join(','),
+    warnsOfOneReplica: options.isOwnBroker !== true,
+    logger,
+  }
+  const tierPartitions = await prepareTopics(names, ownTopics)
+  const heldTopics = createHeldTopics({ ...ownTopics, now: Date.now })
+  const mend = createTopicMender({
+    names,
+    prepare: () => prepareOwnTopics({ ...ownTopics, compares: false, warnsOfOneReplica: false }),
+    heldTopics,
     now: Date.now,
     logger,
   })
@@ -147,6 +152,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       kafka,
       isTier: (topic) => tierTopics.has(topic),
       defaultDeadLetterTopic: names.deadLetter,
+      onMissing: mend,
       logger,
     })
     service.closers.add('writers', () => writers.close())
@@ -188,7 +194,6 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     statuses,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
-    readBudget: createReadBudget(readBytesMax),
     toldElsewhere,
     hold(services) {
       const close = async () => void (await Promise.all(services.map((each) => each.close())))
@@ -214,30 +219,16 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
 }
 
 /** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
-async function prepareTopics(kafka: KafkaClient, names: Names, options: HostOptions): Promise<number> {
-  const { config, brokers, logger } = options
-  const prepared = await prepareOwnTopics({
-    admin: kafka.admin,
-    prefix: config.prefix,
-    partitions: config.partitions,
-    tierPartitions: config.tierPartitions,
-    replication: replicationOf(config),
-    bootstrapServer: brokers.join(','),
-    warnsOfOneReplica: options.isOwnBroker !== true,
-    logger,
-  }).catch((error: unknown) => {
+async function prepareTopics(names: Names, options: PrepareOwnTopicsOptions): Promise<number> {
+  const prepared = await prepareOwnTopics(options).catch((error: unknown) => {
     throw new StartupError(
-      `no Kafka answers at ${brokers.join(', ')}: ${error instanceof Error ? error.message : String(error)}`,
+      `no Kafka answers at ${options.bootstrapServer}: ${error instanceof Error ? error.message : String(error)}`,
     )
   })
   if (prepared.kind === 'refused') {
     throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)
   }
-  return Math.min(...names.retryTopics.map((topic) => prepared.partitions.get(topic) ?? config.tierPartitions))
-}
-
-function replicationOf({ replication }: Config): number | null {
-  return replication === 'auto' ? null : replication
+  return Math.min(...names.retryTopics.map((topic) => prepared.partitions.get(topic) ?? options.tierPartitions))
 }
 
 function tlsOf({ ca, cert, key }: { readonly ca?: string; readonly cert?: string; readonly key?: string }) {

@@ -108,7 +108,12 @@ export type ProduceResult =
       readonly message: string
     }
   /** Not acknowledged (broker gone, topic missing, time-out): it may or may not have been written; try again. */
-  | { readonly kind: 'unavailable'; readonly message: string }
+  | {
+      readonly kind: 'unavailable'
+      readonly message: string
+      /** The cluster has no such topic. */
+      readonly isMissing?: true
+    }
 
 export interface Producer {
   /**

@@ -144,8 +144,9 @@ export function createProducer(connection: ClusterConnection): Producer {
         if (refused !== undefined) return { kind: 'failed', result: refused }
         const missing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION'
         if (Date.now() + delayMs > since + (missing ? TRY_MISSING_TOPIC_FOR_MS : TRY_FOR_MS)) {
-          const message = missing ? `topic ${topic} does not exist` : errorMessage(error)
-          return { kind: 'failed', result: { kind: 'unavailable', message } }
+          if (!missing) return { kind: 'failed', result: { kind: 'unavailable', message: errorMessage(error) } }
+          const message = `topic ${topic} does not exist`
+          return { kind: 'failed', result: { kind: 'unavailable', message, isMissing: true } }
         }
       }
       await sleep(delayMs)
