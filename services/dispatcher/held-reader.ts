@@ -27,6 +27,8 @@ import type { KafkaClient } from '@barnabas/kafka'
 
 /** This process's part of the retries of one subscription that were held. */
 export interface HeldReader {
+  /** The subscription was changed or deleted. */
+  changed(): void
   /** Stops taking records, drains what is in flight, commits, leaves. */
   stop(limits: DrainLimits): Promise<void>
   readonly lastHeartbeatAt: number
@@ -63,7 +65,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
   const recipientOf = createRecipients(subscriptions, statuses)
 
   const window = createWindow({
-    limit: () => presentOf(id)?.concurrency ?? 1,
+    // Of what is gone nothing is attempted: it need not wait behind attempts that hang.
+    limit: () => (subscriptions.get(id) === undefined ? Infinity : (presentOf(id)?.concurrency ?? 1)),
     bytesMax: inFlightBytesMax,
     budget,
     onFreed: () => gate.freed(),
@@ -159,6 +162,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     throw error
   }
   return {
+    changed: () => window.limitChanged(),
     stop: close,
     get lastHeartbeatAt() {
       return consumer.lastHeartbeatAt

@@ -145,7 +145,10 @@ export function createHeldReaders(options: HeldReadersOptions): HeldReaders {
         steer(id)
       }
     },
-    changed: steer,
+    changed(id) {
+      known.get(id)?.reader?.changed()
+      steer(id)
+    },
     async close(drainTimeoutMs) {
       closed = true
       closing.resolve(null)

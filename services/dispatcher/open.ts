@@ -8,7 +8,6 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     kafka,
     names,
     deliverer: host.deliverer(),
-    budget: host.readBudget,
     subscriptions: registry,
     statuses,
     onFiltered: () => metrics.filtered(),

@@ -129,6 +129,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   return {
     replace(next) {
       subscription = next
+      window.limitChanged()
       void announce()
     },
     async stop(limits) {

@@ -1,5 +1,6 @@
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
-import type { Deliverer, Logger, ReadBudget } from '@barnabas/delivery'
+import { createReadBudget, readBytesMax } from '@barnabas/delivery'
+import type { Deliverer, Logger } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
@@ -21,7 +22,6 @@ export interface DispatcherOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
-  readonly budget: ReadBudget
   readonly subscriptions: {
     ids(): readonly string[]
     get(id: string): SubscriptionEntry | undefined
@@ -59,6 +59,7 @@ const restartAfterMs = 5_000
 /** Source topics → first attempt, and held topics → the attempts that could not be made when they fell due: one consumer group per subscription, each taken up and let go while running. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { kafka, names, subscriptions, statuses, logger } = options
+  const budget = createReadBudget(readBytesMax)
   const runners = new Map<string, SubscriptionRunner>()
   /** What ended a running subscription, until it is changed or the process is started again. */
   const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
@@ -70,7 +71,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     names,
     admin: kafka.admin,
     wishOf: heldWishOf,
-    read: (id, onFailed) => readHeld({ ...options, id, onFailed }),
+    read: (id, onFailed) => readHeld({ ...options, budget, id, onFailed }),
     caughtUp: () => subscriptions.caughtUp(),
     drainTimeoutMs: options.drainTimeoutMs,
     timeScale: options.timeScale,
@@ -122,7 +123,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           kafka,
           names,
           deliverer: options.deliverer,
-          budget: options.budget,
+          budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
           status: () => statuses.get(id),
           onRunning: (revision) => say(id, runningStatus(revision)),

@@ -8,7 +8,6 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     kafka,
     names,
     deliverer: host.deliverer(),
-    budget: host.readBudget,
     timeScale: config.timeScale,
     subscriptions: registry,
     statuses,
@@ -18,6 +17,7 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     now: Date.now,
     logger,
   })
+  host.onChange((id) => retrier.changed(id))
   await retrier.start()
   return retrier
 }

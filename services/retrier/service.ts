@@ -3,6 +3,7 @@ import type { Names, StatusRecord, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
   createMemoryWait,
+  createReadBudget,
   createRecipients,
   createRecordCleaner,
   createRetryHandle,
@@ -10,11 +11,12 @@ import {
   createWindow,
   drain,
   inFlightBytesMax,
+  retryBytesMax,
   waitingRetriesMax,
   waitingRetryBytesMax,
   writeBeforeExitMs,
 } from '@barnabas/delivery'
-import type { Deliverer, KnownSubscriptions, Logger, ReadBudget, Window } from '@barnabas/delivery'
+import type { Deliverer, KnownSubscriptions, Logger, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createTierLanes } from './tier-lanes.ts'
 import type { WaitingRecord } from './tier-lanes.ts'
@@ -23,7 +25,6 @@ export interface RetrierOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
-  readonly budget: ReadBudget
   readonly timeScale: number
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
@@ -37,6 +38,8 @@ export interface RetrierOptions {
 export interface Retrier {
   /** Resolves when this process is in the retriers' group and its tiers are being read. */
   start(): Promise<void>
+  /** The subscription was created, changed or deleted. */
+  changed(id: string): void
   close(): Promise<void>
   readonly lastHeartbeatAt: number
 }
@@ -46,9 +49,10 @@ const noGeneration = 0
 
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
-  const { kafka, names, subscriptions, budget, now, timeScale } = options
+  const { kafka, names, subscriptions, now, timeScale } = options
   const tierByTopic = new Map<string, Tier>(tiers.map((tier) => [names.retryTopic(tier.name), tier]))
   const windows = new Map<string, Window>()
+  const budget = createReadBudget(retryBytesMax)
   const cancel = new AbortController()
   const doubled = createDoubledRecords()
   const memoryWait = createMemoryWait(now)
@@ -138,7 +142,9 @@ export function createRetrier(options: RetrierOptions): Retrier {
 
   function limitOf(id: string): number {
     const entry = subscriptions.get(id)
-    return entry?.kind === 'valid' ? entry.subscription.concurrency : 1
+    // Of what is gone nothing is attempted: it need not wait behind attempts that hang.
+    if (entry === undefined) return Infinity
+    return entry.kind === 'valid' ? entry.subscription.concurrency : 1
   }
 
   /** A tier waits for no subscription: what would have to wait for long is held. */
@@ -153,6 +159,9 @@ export function createRetrier(options: RetrierOptions): Retrier {
     async start() {
       await consumer.start()
       await ready.promise
+    },
+    changed(id) {
+      windows.get(id)?.limitChanged()
     },
     async close() {
       consumer.pauseAll()

@@ -2,20 +2,62 @@
  * A due retry that may not be attempted now leaves the tier, which all subscriptions share, for a topic of its own
  * subscription (design, promise 8; "Tiers"). What hangs here hangs until it is told to go on: nothing depends on time.
  */
-import { expect, test } from 'vitest'
-import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { expect, test, vi } from 'vitest'
+import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
+import { followTopics, header } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
+import type { Answer } from '../support/receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { retryRecord } from '../support/retry-records.ts'
 
-const prefix = randomName('held')
 const cleanUp = cleanUpAfterAll()
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => index)
+const retry = { schedule: ['1s', '1s', '1s', '1s', '1s'] }
+
+/** Barnabas under a prefix of its own, a receiver that hangs until it is let go, and retries that are due. */
+async function startHanging(stem: string, env: Record<string, string> = {}) {
+  const prefix = randomName(stem)
+  cleanUp(() => removeEverything(prefix))
+  let answer: Answer = 'hang'
+  const receiver = await startReceiver(() => answer)
+  cleanUp(() => receiver.close())
+  const barnabas = await startBarnabas(prefix, env)
+  cleanUp(() => barnabas.stop())
+  const topic = await createSourceTopic(prefix, stem)
+  const slow = { id: 'slow', topics: [topic], sink: receiver.url, timeout: '10m', concurrency: 8, retry }
+  const held = `${prefix}.held.slow`
+  return {
+    prefix,
+    topic,
+    barnabas,
+    receiver,
+    slow,
+    held,
+    lag: () => lagOf(held, held),
+    /** What hangs is cut off, and whatever comes is answered. */
+    letGo(from: number) {
+      answer = from
+      receiver.cutOff()
+    },
+    async due(subscription: string, offsets: readonly number[]) {
+      const control = await followControlTopics(prefix)
+      const generation = String((await control.stored(subscription))['generation'])
+      await control.stop()
+      const records = offsets.map((offset) => ({
+        ...retryRecord(`${subscription}-${offset}`, { subscription, generation, topic, offset }),
+        partition: offset % 2,
+      }))
+      await produce(plainKafka(), `${prefix}.retry.now`, records)
+    },
+  }
+}
+
 /** More than the retrier keeps in memory. */
 const eventCount = 6_000
 const otherCount = 100
-const numbered = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 test(
   'retries that find their receiver hanging make no others late, and are attempted when it answers again',
@@ -23,48 +65,65 @@ test(
     timeout: 120_000,
   },
   async () => {
-    cleanUp(() => removeEverything(prefix))
-    let hangs = true
-    const slow = await startReceiver(() => (hangs ? 'hang' : 200))
-    cleanUp(() => slow.close())
+    const { prefix, topic, receiver, slow, due, lag, letGo } = await startHanging('held')
     const fast = await startReceiver(() => 200)
     cleanUp(() => fast.close())
-    const barnabas = await startBarnabas(prefix)
-    cleanUp(() => barnabas.stop())
-    const topic = await createSourceTopic(prefix, 'held')
-    const retry = { schedule: ['1s', '1s', '1s', '1s', '1s'] }
-    await apply(prefix, [
-      { id: 'slow', topics: [topic], sink: slow.url, timeout: '10m', concurrency: 8, retry },
-      { id: 'fast', topics: [topic], sink: fast.url, retry },
-    ])
-    const control = await followControlTopics(prefix)
-    cleanUp(() => control.stop())
-    const due = async (subscription: string, count: number) => {
-      const { generation } = await control.stored(subscription)
-      const of = (offset: number) => ({ subscription, generation: String(generation), topic, offset })
-      const records = numbered(count).map((offset) => retryRecord(`${subscription}-${offset}`, of(offset)))
-      await produce(
-        plainKafka(),
-        `${prefix}.retry.now`,
-        records.map((record, index) => ({ ...record, partition: index % 2 })),
-      )
-    }
+    await apply(prefix, [slow, { id: 'fast', topics: [topic], sink: fast.url, retry }])
 
-    await due('slow', eventCount)
-    await slow.until((requests) => requests.length === 8)
-    await due('fast', otherCount)
+    await due('slow', numbered(eventCount))
+    await receiver.until((requests) => requests.length === 8)
+    await due('fast', numbered(otherCount))
     await fast.until((requests) => requests.length === otherCount)
-    expect(slow.requests).toHaveLength(8)
+    expect(receiver.requests).toHaveLength(8)
     // But for those that hang or wait for their place in memory, all are held, and wait for the subscription alone.
-    await expect.poll(() => lagOf(`${prefix}.held.slow`, `${prefix}.held.slow`)).toBeGreaterThan(eventCount - 600)
+    await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThan(eventCount - 600)
 
-    hangs = false
-    slow.cutOff()
-    const answered = (await slow.until((requests) => requests.length === eventCount + 8)).slice(8)
+    letGo(200)
+    const answered = (await receiver.until((requests) => requests.length === eventCount + 8)).slice(8)
     expect(new Set(answered.map(({ eventId }) => eventId)).size).toBe(eventCount)
     // Only what was cut off is at its fifth attempt: to be held counts for nothing.
     expect(answered.filter(({ attempt }) => attempt !== 4)).toHaveLength(8)
-    await expect.poll(() => lagOf(`${prefix}.held.slow`, `${prefix}.held.slow`)).toBe(0)
+    await expect.poll(lag).toBe(0)
     expect(await readTopic(plainKafka(), `${prefix}.dead-letter`)).toEqual([])
+  },
+)
+
+test(
+  'a subscription that is deleted with retries held, parked and waiting: each becomes a dead letter, and the held topic goes',
+  {
+    // Less than an attempt hangs.
+    timeout: 55_000,
+  },
+  async () => {
+    const { prefix, receiver, slow, due, lag, letGo, held } = await startHanging('deleted', {
+      BARNABAS_TIME_SCALE: '0.1',
+    })
+    await apply(prefix, [slow], { BARNABAS_TIME_SCALE: '0.1' })
+    await due('slow', numbered(1_000))
+    await receiver.until((requests) => requests.length === 8)
+    await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThan(400)
+
+    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'slow', '--yes'])
+    expect(await exited).toBe(0)
+    const letters = await followTopics(plainKafka(), [`${prefix}.dead-letter`])
+    cleanUp(() => letters.stop())
+    // What was under way ends as it ends; what waited behind it is attempted no more, and does not wait for that.
+    await letters.until((all) => all.length >= 1_000 - 2 * 8)
+    letGo(503)
+    await letters.until((all) => all.length >= 1_000)
+    expect(new Set(letters.records.map((each) => header(each, 'ce_id'))).size).toBe(1_000)
+    expect(new Set(letters.records.map((each) => header(each, 'barnabas-dead-letter-reason')))).toEqual(
+      new Set(['SubscriptionDeleted']),
+    )
+    const attempted = letters.records.filter((each) => header(each, 'barnabas-attempts') !== '3')
+    expect(attempted.length).toBeLessThanOrEqual(2 * 8)
+
+    const admin = plainKafka().admin()
+    await admin.connect()
+    cleanUp(() => admin.disconnect())
+    await vi.waitUntil(async () => !(await admin.listTopics()).includes(held), 30_000)
+    const groups = async () => (await admin.listGroups()).groups.map(({ groupId }) => groupId)
+    await vi.waitUntil(async () => !(await groups()).includes(held), 30_000)
+    expect(letters.records).toHaveLength(1_000)
   },
 )

@@ -287,3 +287,65 @@ test.each([
     expect(carried).toMatchObject({ kind: 'durable', wroteRecord: true })
   },
 )
+
+const heldVerdict = { kind: 'hold', because: 'window-full', dueAt: now - 40 } as const
+const unattempted = { subscription, event: null }
+
+test('what is held goes to the topic of its subscription with one write, uncounted and as due as it was', async () => {
+  const { deliverer, written, state, attempts } = engine(answered(204, 'Delivered'))
+  const parcel = { ...record, state: { ...state, attempts: 2, hops: 3, expiryTime: now + 5_000 } }
+  expect(await deliverer.settle(heldVerdict, parcel, unattempted, () => false)).toEqual({
+    kind: 'durable',
+    wroteRecord: true,
+    verdict: heldVerdict,
+  })
+  expect([written.length, attempts]).toEqual([1, []])
+  expect(written[0]).toMatchObject({ topic: 'barnabas.held.orders', key: record.key, value: record.value })
+  expect(written[0]?.partition).toBeLessThan(4)
+  expect(text(written[0]?.headers['barnabas-attempts'])).toBe('2')
+  expect(text(written[0]?.headers['barnabas-hops'])).toBe('4')
+  expect(text(written[0]?.headers['barnabas-due-time'])).toBe('2026-03-01T11:59:59.960Z')
+  expect(text(written[0]?.headers['barnabas-expiry-time'])).toBe('2026-03-01T12:00:05.000Z')
+})
+
+test.each([
+  ['window-full', '2026-03-01T12:00:05.000Z'],
+  ['stopped', '2026-03-01T12:00:35.000Z'],
+] as const)('where its topic may not be made it is parked for 30 s: %s', async (because, expiry) => {
+  const { deliverer, written, state } = engine(answered(204, 'Delivered'), undefined, { held: { kind: 'refused' } })
+  const parcel = { ...record, state: { ...state, attempts: 2, expiryTime: now + 5_000 } }
+  const carried = await deliverer.settle({ ...heldVerdict, because }, parcel, unattempted, () => false)
+  expect(carried).toMatchObject({ kind: 'durable', verdict: { kind: 'park', dueAt: now + 30_000 } })
+  expect(written.map(({ topic }) => topic)).toEqual(['retry.30s'])
+  expect(text(written[0]?.headers['barnabas-attempts'])).toBe('2')
+  expect(text(written[0]?.headers['barnabas-expiry-time'])).toBe(expiry)
+})
+
+test('what is larger than its held topic takes is a dead letter RecordTooLarge that says where it is', async () => {
+  const { deliverer, written, state } = engine(answered(204, 'Delivered'), ({ topic }) => topic.includes('held'))
+  await deliverer.settle(heldVerdict, { ...record, state }, unattempted, () => false)
+  expect(written.map(({ topic, value }) => [topic, value])).toEqual([['letters', null]])
+  expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('RecordTooLarge')
+})
+
+test('a held record that cannot be written holds its offset: nothing is done until it is, or its partition is lost', async () => {
+  let isThere = false
+  let lost = false
+  const write: Writers['write'] = async (_forms, abandoned) => {
+    while (!isThere && !abandoned()) await new Promise((resolve) => setImmediate(resolve))
+    return abandoned() ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
+  }
+  const { deliverer, reports, state } = engine(answered(204, 'Delivered'), undefined, { write })
+  const done: string[] = []
+  const settle = () => deliverer.settle(heldVerdict, { ...record, state }, unattempted, () => lost)
+  const first = settle().then(({ kind }) => done.push(kind))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([done, reports]).toEqual([[], []])
+  isThere = true
+  await first
+  isThere = false
+  const second = settle().then(({ kind }) => done.push(kind))
+  lost = true
+  await second
+  expect([done, reports.map(({ verdict }) => verdict.kind)]).toEqual([['durable', 'abandoned'], ['hold']])
+})

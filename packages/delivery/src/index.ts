@@ -9,6 +9,7 @@ export {
   inFlightBytesMax,
   readBytesMax,
   recordOverheadBytes,
+  retryBytesMax,
   retryOverheadBytes,
   waitingBytesMax,
   waitingRecordsMax,

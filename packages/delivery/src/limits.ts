@@ -18,8 +18,10 @@ export const waitingBytesMax = 4 * mebibyte
 export const waitingRetriesMax = 500
 export const waitingRetryBytesMax = 4 * mebibyte
 
-/** What a process has read and not finished, in all. */
+/** What a dispatcher has read and not finished, of all subscriptions. */
 export const readBytesMax = 64 * mebibyte
+/** What a retrier has in hand of due retries, of all subscriptions: apart, so that a backlog of events delays no retry. */
+export const retryBytesMax = 32 * mebibyte
 
 /** What a record costs beside its bytes. A retry record has some twenty headers, each an object. */
 export const recordOverheadBytes = 1_024

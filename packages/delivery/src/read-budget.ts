@@ -1,5 +1,5 @@
 /**
- * What a process holds of everything that it has read and not finished, all subscriptions together, in bytes. It bounds
+ * What a service holds of everything that it has read and not finished, all subscriptions together, in bytes. It bounds
  * reading, not attempts: beyond it a subscription has no more than one event in hand, and everybody has that one, so
  * that those who fill the budget hold up nobody.
  */

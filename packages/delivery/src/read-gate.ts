@@ -6,7 +6,7 @@ import type { Window } from './window.ts'
 /**
  * Stops reading a subscription's partitions while enough of it waits for a place in its window, and its own alone:
  *
- *     reading ── 500 records or 4 MiB wait, or the process has no budget left and one waits ──► paused
+ *     reading ── 500 records or 4 MiB wait, or the service has no budget left and one waits ──► paused
  *        ▲                                                                                    │
  *        └──── a fifth of it waits, and there is budget, or nothing of it is in hand ─────────┘
  */

@@ -9,7 +9,7 @@ import type {
   Verdict,
 } from '@barnabas/core'
 import type { CarriedOut, Parcel } from './carry-out.ts'
-import type { Deliverer, Delivery } from './deliver.ts'
+import type { Deliverer } from './deliver.ts'
 import type { TrackedPartition } from './tracked-consumer.ts'
 import type { Window } from './window.ts'
 
@@ -54,7 +54,12 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly release: (retry: Retry) => void
 }
 
-type Due = Pick<Delivery, 'parcel' | 'subscription' | 'dueAt' | 'abandoned'>
+interface Due<Retry> {
+  readonly retry: Retry
+  readonly parcel: Parcel
+  readonly dueAt: number
+  readonly abandoned: () => boolean
+}
 type Hold = Extract<Verdict, { readonly kind: 'hold' }>
 
 /**
@@ -100,48 +105,58 @@ export function createRetryHandle<Retry extends RetryRecord>(
     }
     if (!(await options.waitUntil(dueAt)) || abandoned()) return { kind: 'abandoned' }
 
-    const recipient = await options.recipient(retry, state)
+    const due = { retry, parcel, dueAt, abandoned }
+    return whenDue(due, (subscription) => {
+      const window = options.windowOf(subscription.id)
+      if (!options.mayWait(window, retry.bytes)) return hold(due, 'window-full', subscription)
+      release()
+      // It may have waited for long: by then its subscription may be changed or gone.
+      return inWindow(window, due, () => whenDue(due, (present) => attempt(due, present)))
+    })
+  }
+
+  async function whenDue(
+    due: Due<Retry>,
+    whenRunning: (subscription: Subscription) => Promise<CarriedOut>,
+  ): Promise<CarriedOut> {
+    const recipient = await options.recipient(due.retry, due.parcel.state)
     switch (recipient.kind) {
       case 'gone':
-        return bury('SubscriptionDeleted', parcel, null, abandoned)
+        return bury('SubscriptionDeleted', due.parcel, null, due.abandoned)
       case 'resting':
-        return hold('stopped', recipient.subscription)
-      case 'running': {
-        const { subscription } = recipient
-        const window = options.windowOf(subscription.id)
-        if (!options.mayWait(window, retry.bytes)) return hold('window-full', subscription)
-        release()
-        return attempt({ parcel, subscription, dueAt, abandoned }, window, retry.bytes)
-      }
+        return hold(due, 'stopped', recipient.subscription)
+      case 'running':
+        return whenRunning(recipient.subscription)
       case 'unknown':
         return { kind: 'abandoned' }
       default:
         return recipient satisfies never
     }
-
-    function hold(because: Hold['because'], subscription: Subscription | null): Promise<CarriedOut> {
-      return deliverer.settle({ kind: 'hold', because, dueAt }, parcel, { subscription, event: null }, abandoned)
-    }
   }
 
-  function attempt(due: Due, window: Window, bytes: number): Promise<CarriedOut> {
-    const { parcel, subscription, abandoned } = due
+  function inWindow(window: Window, due: Due<Retry>, task: () => Promise<CarriedOut>): Promise<CarriedOut> {
+    return new Promise((resolve) => {
+      window.run(
+        async () => resolve(due.abandoned() ? { kind: 'abandoned' } : await task()),
+        due.retry.bytes,
+        () => resolve({ kind: 'abandoned' }),
+      )
+    })
+  }
+
+  function attempt({ parcel, dueAt, abandoned }: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
     const read = decodeEvent(parcel.record)
     if (read.kind === 'malformed') {
       const state = { ...parcel.state, lastError: read.message }
       return bury('EventMalformed', { ...parcel, state }, subscription, abandoned)
     }
     const { event } = read
-    return new Promise((resolve) => {
-      window.run(
-        async () => {
-          if (abandoned()) return resolve({ kind: 'abandoned' })
-          resolve(await deliverer.deliver({ ...due, event, signal: options.cancel }))
-        },
-        bytes,
-        () => resolve({ kind: 'abandoned' }),
-      )
-    })
+    return deliverer.deliver({ subscription, event, parcel, dueAt, abandoned, signal: options.cancel })
+  }
+
+  function hold(due: Due<Retry>, because: Hold['because'], subscription: Subscription | null): Promise<CarriedOut> {
+    const verdict: Hold = { kind: 'hold', because, dueAt: due.dueAt }
+    return deliverer.settle(verdict, due.parcel, { subscription, event: null }, due.abandoned)
   }
 
   function bury(

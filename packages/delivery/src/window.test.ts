@@ -41,6 +41,16 @@ test('a limit that is raised counts from the next place that is freed', async ()
   await expect.poll(() => started).toEqual([0, 1, 2, 3])
 })
 
+test('a limit that is raised counts at once for who says so', () => {
+  const { started, task } = controlled()
+  let limit = 1
+  const window = windowOf(() => limit)
+  for (const index of [0, 1, 2]) window.run(task(index), 1)
+  limit = Infinity
+  window.limitChanged()
+  expect(started).toEqual([0, 1, 2])
+})
+
 test('those that wait can be dropped, and are told', async () => {
   const { started, settle, task } = controlled()
   const window = windowOf(() => 1)

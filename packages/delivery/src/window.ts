@@ -3,7 +3,7 @@ import type { ReadBudget } from './read-budget.ts'
 /**
  * What of a subscription is in flight, and who waits for a place. First come, first served. Two limits: how many, and
  * how many bytes, so that large events do not need the number times their size; one event is always let through.
- * `limit` is asked each time: a changed subscription needs no new window.
+ * `limit` is asked each time: a changed subscription needs no new window, and `limitChanged` makes it count at once.
  */
 export interface Window {
   readonly inFlight: number
@@ -17,6 +17,7 @@ export interface Window {
   /** Gives no place to anybody until `open`; what is in flight goes on. */
   hold(): void
   open(): void
+  limitChanged(): void
   /** Drops those that wait, and tells them. */
   clear(): void
   /** Resolves when nothing is in flight any more. */
@@ -25,7 +26,7 @@ export interface Window {
 
 export interface WindowOptions {
   readonly limit: () => number
-  /** Bytes in flight; the budget of the process counts those that wait too. */
+  /** Bytes in flight; the budget of the service counts those that wait too. */
   readonly bytesMax: number
   readonly budget: ReadBudget
   readonly onFreed?: () => void
@@ -101,6 +102,7 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
       isHeld = false
       pump()
     },
+    limitChanged: pump,
     clear() {
       const dropped = queue.slice(head)
       queue = []

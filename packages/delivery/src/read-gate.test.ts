@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { waitingBytesMax, waitingRecordsMax } from './limits.ts'
+import { createReadBudget } from './read-budget.ts'
+import { createReadGate } from './read-gate.ts'
+import type { TrackedPartition } from './tracked-consumer.ts'
+
+function partitionNamed(name: string, steps: string[]): TrackedPartition {
+  return {
+    topic: name,
+    partition: 0,
+    lost: false,
+    openCount: 0,
+    take: () => null,
+    finish() {},
+    seek() {},
+    pause: () => void steps.push(`${name} paused`),
+    resume: () => void steps.push(`${name} resumed`),
+  }
+}
+
+function gateOf(changes: { budgetBytes?: number } = {}) {
+  const steps: string[] = []
+  const window = { waiting: 0, waitingBytes: 0, inFlight: 0 }
+  const budget = createReadBudget(changes.budgetBytes ?? 1_000)
+  const gate = createReadGate(window, budget)
+  return { steps, window, budget, gate, one: partitionNamed('one', steps), two: partitionNamed('two', steps) }
+}
+
+test.each([
+  ['records', 'waiting', waitingRecordsMax],
+  ['bytes', 'waitingBytes', waitingBytesMax],
+] as const)('as many %s wait as may: its partitions rest until a fifth of them waits', (_what, name, most) => {
+  const { steps, window, gate, one, two } = gateOf()
+  window[name] = most
+  gate.check(one)
+  expect(steps).toEqual([])
+  window[name] = most + 1
+  gate.check(one)
+  gate.check(two)
+  expect(steps).toEqual(['one paused', 'two paused'])
+  window[name] = most / 5 + 1
+  gate.freed()
+  expect(steps).toHaveLength(2)
+  window[name] = most / 5
+  gate.freed()
+  gate.freed()
+  expect(steps.slice(2)).toEqual(['one resumed', 'two resumed'])
+})
+
+test('without budget it reads on when nothing of it is in hand, which the others cannot keep it from', () => {
+  const { steps, window, budget, gate, one } = gateOf()
+  budget.add(1_000)
+  gate.check(one)
+  expect(steps).toEqual([])
+  window.waiting = 1
+  gate.check(one)
+  expect(steps).toEqual(['one paused'])
+  window.waiting = 0
+  window.inFlight = 1
+  gate.freed()
+  expect(steps).toHaveLength(1)
+  window.inFlight = 0
+  gate.freed()
+  expect(steps).toEqual(['one paused', 'one resumed'])
+})
+
+test('and when others give back half of the budget', () => {
+  const { steps, window, budget, gate, one } = gateOf()
+  budget.add(1_000)
+  window.waiting = 1
+  gate.check(one)
+  budget.remove(499)
+  expect(steps).toEqual(['one paused'])
+  budget.remove(1)
+  expect(steps).toEqual(['one paused', 'one resumed'])
+})
+
+test('a partition that was lost is resumed no more', () => {
+  const { steps, window, gate, one } = gateOf()
+  window.waiting = waitingRecordsMax + 1
+  gate.check(one)
+  gate.lost(one)
+  window.waiting = 0
+  gate.freed()
+  expect(steps).toEqual(['one paused'])
+})
