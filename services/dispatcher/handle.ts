@@ -1,6 +1,6 @@
 import { compileFilter, decodeEvent, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
-import { recordOverheadBytes } from '@barnabas/delivery'
+import { sourceRecordBytes } from '@barnabas/delivery'
 import type { Deliverer, TrackedPartition, Window } from '@barnabas/delivery'
 
 export interface HandleOptions {
@@ -25,9 +25,9 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     if (filtered.subscription !== subscription) filtered = { subscription, passes: filterOf(subscription) }
     const open = partition.take(record.offset)
     if (open === null) return
+    const bytes = sourceRecordBytes(record)
     // Decoded before its turn only where a filter asks: a thousand decoded events that wait are what the garbage
     // collector would copy most (docs/performance.md).
-    const bytes = recordOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
     if (filtered.passes === null) {
       return window.run(() => attemptOrBury(partition, open, record, decodeEvent(record)), bytes)
     }

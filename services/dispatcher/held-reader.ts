@@ -12,7 +12,7 @@ import {
   createWindow,
   drain,
   inFlightBytesMax,
-  retryOverheadBytes,
+  retryRecordBytes,
 } from '@barnabas/delivery'
 import type {
   Deliverer,
@@ -110,9 +110,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       for (const record of records) {
         const open = partition.take(record.offset)
         if (open === null) continue
-        const bytes = retryOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
         const decoded = decodeRetryHeaders(record.headers)
-        void handle({ partition, open, record: copiedRecord(record), decoded, bytes })
+        void handle({ partition, open, record: copiedRecord(record), decoded, bytes: retryRecordBytes(record) })
       }
       gate.check(partition)
     },

@@ -1,6 +1,6 @@
 import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
 import type { KafkaRecord, Tier } from '@barnabas/core'
-import { copiedRecord, retryOverheadBytes } from '@barnabas/delivery'
+import { copiedRecord, retryRecordBytes } from '@barnabas/delivery'
 import type { RetryRecord, TrackedPartition } from '@barnabas/delivery'
 
 /** A record of a tier that is in memory because it leaves its tier soon. Its value is a copy. */
@@ -55,7 +55,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     for (const record of records) {
       if (closed) return
       const decoded = decodeRetryHeaders(record.headers)
-      const bytes = retryOverheadBytes + (record.value?.length ?? 0) + (record.key?.length ?? 0)
+      const bytes = retryRecordBytes(record)
       // What cannot be read leaves at once.
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
       if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)

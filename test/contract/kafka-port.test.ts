@@ -80,6 +80,9 @@ describe('a consumer', () => {
     }
     expect(records.items[0]?.timestamp).toBeGreaterThanOrEqual(before)
     expectOddHeaders(records.items[0]?.headers ?? {})
+    // A length before each of key and value, and the number of headers.
+    expect(records.items.slice(1).map((record) => record.bytes)).toEqual([3, 3])
+    expect(records.items[0]?.bytes).toBeGreaterThan(3 + 'key'.length + 2)
     expect(port.log.filter(({ level }) => level !== 'debug')).toEqual([])
   })
 
@@ -493,7 +496,11 @@ describe('a topic that is missing', () => {
       expect(await producer.produce({ ...record, topic })).toEqual({ kind: 'acknowledged', partition: 0, offset })
     }
     expect(Date.now() - startedAt).toBeLessThan(2_000)
-    expect(await toDeleted).toEqual({ kind: 'unavailable', message: `topic ${deleted} does not exist` })
+    expect(await toDeleted).toEqual({
+      kind: 'unavailable',
+      message: `topic ${deleted} does not exist`,
+      isMissing: true,
+    })
     expect(await toMissing).toMatchObject({ kind: 'unavailable' })
   })
 })

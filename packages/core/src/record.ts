@@ -19,6 +19,8 @@ export interface KafkaRecord extends TopicPartition {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
+  /** The size of key, value and headers as they were read, known without decoding them; absent where it is not. */
+  readonly bytes?: number | undefined
 }
 
 /** A record to be written. Without `partition` the key decides (Kafka's murmur2), without a key chance does. */

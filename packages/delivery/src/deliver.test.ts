@@ -293,7 +293,7 @@ const unattempted = { subscription, event: null }
 
 test('what is held goes to the topic of its subscription with one write, uncounted and as due as it was', async () => {
   const { deliverer, written, state, attempts } = engine(answered(204, 'Delivered'))
-  const parcel = { ...record, state: { ...state, attempts: 2, hops: 3, expiryTime: now + 5_000 } }
+  const parcel = { record, state: { ...state, attempts: 2, hops: 3, expiryTime: now + 5_000 } }
   expect(await deliverer.settle(heldVerdict, parcel, unattempted, () => false)).toEqual({
     kind: 'durable',
     wroteRecord: true,
@@ -313,7 +313,7 @@ test.each([
   ['stopped', '2026-03-01T12:00:35.000Z'],
 ] as const)('where its topic may not be made it is parked for 30 s: %s', async (because, expiry) => {
   const { deliverer, written, state } = engine(answered(204, 'Delivered'), undefined, { held: { kind: 'refused' } })
-  const parcel = { ...record, state: { ...state, attempts: 2, expiryTime: now + 5_000 } }
+  const parcel = { record, state: { ...state, attempts: 2, expiryTime: now + 5_000 } }
   const carried = await deliverer.settle({ ...heldVerdict, because }, parcel, unattempted, () => false)
   expect(carried).toMatchObject({ kind: 'durable', verdict: { kind: 'park', dueAt: now + 30_000 } })
   expect(written.map(({ topic }) => topic)).toEqual(['retry.30s'])
@@ -323,7 +323,7 @@ test.each([
 
 test('what is larger than its held topic takes is a dead letter RecordTooLarge that says where it is', async () => {
   const { deliverer, written, state } = engine(answered(204, 'Delivered'), ({ topic }) => topic.includes('held'))
-  await deliverer.settle(heldVerdict, { ...record, state }, unattempted, () => false)
+  await deliverer.settle(heldVerdict, { record, state }, unattempted, () => false)
   expect(written.map(({ topic, value }) => [topic, value])).toEqual([['letters', null]])
   expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('RecordTooLarge')
 })
@@ -337,7 +337,7 @@ test('a held record that cannot be written holds its offset: nothing is done unt
   }
   const { deliverer, reports, state } = engine(answered(204, 'Delivered'), undefined, { write })
   const done: string[] = []
-  const settle = () => deliverer.settle(heldVerdict, { ...record, state }, unattempted, () => lost)
+  const settle = () => deliverer.settle(heldVerdict, { record, state }, unattempted, () => lost)
   const first = settle().then(({ kind }) => done.push(kind))
   await new Promise((resolve) => setImmediate(resolve))
   expect([done, reports]).toEqual([[], []])

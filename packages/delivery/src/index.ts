@@ -8,9 +8,7 @@ export type { DrainLimits } from './drain.ts'
 export {
   inFlightBytesMax,
   readBytesMax,
-  recordOverheadBytes,
   retryBytesMax,
-  retryOverheadBytes,
   waitingBytesMax,
   waitingRecordsMax,
   waitingRetriesMax,
@@ -25,6 +23,7 @@ export { createRecipients } from './recipients.ts'
 export type { KnownSubscription, KnownSubscriptions } from './recipients.ts'
 export { createRecordCleaner } from './record-cleaner.ts'
 export { copiedRecord } from './record-copy.ts'
+export { retryRecordBytes, sourceRecordBytes } from './record-size.ts'
 export { createRetryHandle } from './retry-handle.ts'
 export type { Recipient, RetryRecord } from './retry-handle.ts'
 export { createTrackedConsumer } from './tracked-consumer.ts'

@@ -1,7 +1,7 @@
 import type { KafkaRecord, RecordHeaders, TopicPartition } from '@barnabas/core'
 import type { FetchedMessage } from './kafkajs-internals.ts'
 
-type Message = Pick<FetchedMessage, 'offset' | 'timestamp' | 'key' | 'value' | 'headers'>
+type Message = Pick<FetchedMessage, 'offset' | 'timestamp' | 'key' | 'value' | 'headers' | 'bytes'>
 
 /**
  * A record as the client hands it over, offsets and timestamp as numbers. Headers keep their shape: bytes, null, lists.
@@ -40,5 +40,9 @@ class FetchedRecord implements KafkaRecord {
 
   get headers(): RecordHeaders {
     return this.#message.headers
+  }
+
+  get bytes(): number | undefined {
+    return this.#message.bytes
   }
 }

@@ -20,6 +20,8 @@ export interface FetchedMessage {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: Record<string, Buffer | null | (Buffer | null)[]>
+  /** What the patch adds: the size of key, value and headers; not with the record formats of before Kafka 0.11. */
+  readonly bytes?: number
   readonly isControlRecord: boolean
   readonly batchContext: { readonly firstOffset: string; readonly lastOffsetDelta: number }
 }
