@@ -6,6 +6,16 @@ import {
   retryPresets,
   subscriptionStatuses,
 } from '@barnabas/core'
+import {
+  inFlightBytesMax,
+  readBytesMax,
+  retryBytesMax,
+  tierLanesBytesMax,
+  waitingBytesMax,
+  waitingRecordsMax,
+  waitingRetriesMax,
+  waitingRetryBytesMax,
+} from '@barnabas/delivery'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { codeBlocks, codeSpans, differences, onlyKeys, page, rowsOf, tableOf } from './markdown.ts'
@@ -19,6 +29,29 @@ const fields = [...knownFields([]).filter((name) => name !== 'retry'), ...below(
 
 test('fields', () => {
   expect(differences('fields', tableOf(subscriptions, 'Fields'), onlyKeys(fields))).toBe('')
+})
+
+test('limits', () => {
+  const megabytes = (bytes: number) => `${bytes / 1024 / 1024}MB`
+  const waiting = (records: number, bytes: number) => `${records} events or ${megabytes(bytes)}`
+  const limits = new Map<string, Row>(
+    Object.entries({
+      'attempts in flight': '`concurrency`',
+      'bytes in flight': `${megabytes(inFlightBytesMax)}, or one larger event`,
+      connections: '`concurrency`, for all kinds together',
+      'waiting for a place': waiting(waitingRecordsMax, waitingBytesMax),
+      'due retries, waiting': waiting(waitingRetriesMax, waitingRetryBytesMax),
+    }).map(([name, limit]) => [name, { 'of one subscription': limit }]),
+  )
+  expect(differences('limits', tableOf(subscriptions, 'Limits'), limits)).toBe('')
+  const together = new Map<string, Row>(
+    Object.entries({
+      'read and not finished': megabytes(readBytesMax),
+      'due retries in hand': megabytes(retryBytesMax),
+      'due within a second or five': megabytes(tierLanesBytesMax),
+    }).map(([name, limit]) => [name, { 'of all subscriptions': limit }]),
+  )
+  expect(differences('limits of a process', tableOf(subscriptions, 'Limits', 2), together)).toBe('')
 })
 
 test('every field is in the example with all defaults, which means the same as the required ones alone', () => {

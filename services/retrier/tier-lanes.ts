@@ -1,6 +1,6 @@
 import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
 import type { KafkaRecord, Tier } from '@barnabas/core'
-import { copiedRecord, retryRecordBytes } from '@barnabas/delivery'
+import { copiedRecord, retryRecordBytes, tierLanesBytesMax } from '@barnabas/delivery'
 import type { RetryRecord, TrackedPartition } from '@barnabas/delivery'
 
 /** A record of a tier that is in memory because it leaves its tier soon. Its value is a copy. */
@@ -24,11 +24,6 @@ export interface TierLanes {
 
 /** A partition is read on this long before its head leaves: the client needs about 250 ms to resume. */
 const lookAheadMs = 1_000
-/**
- * What all waiting records together may take; beyond it they wait in Kafka. Some 3,000 usual ones, which are attempted
- * within two seconds; a larger budget only made a burst of due records costly (600 MB resident with 64 MiB).
- */
-const memoryBytesMax = 16 * 1024 * 1024
 /** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */
 const longestTimerMs = 3_600_000
 
@@ -59,7 +54,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       // What cannot be read leaves at once.
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
       if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)
-      if (memoryBytes > 0 && memoryBytes + bytes > memoryBytesMax) return starve(partition, record.offset)
+      if (memoryBytes > 0 && memoryBytes + bytes > tierLanesBytesMax) return starve(partition, record.offset)
       const open = partition.take(record.offset)
       if (open === null) continue
       memoryBytes += bytes
@@ -94,7 +89,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
 
   function release(waiting: WaitingRecord): void {
     memoryBytes -= waiting.bytes
-    if (hungry.size === 0 || memoryBytes > memoryBytesMax / 2) return
+    if (hungry.size === 0 || memoryBytes > tierLanesBytesMax / 2) return
     for (const partition of hungry) partition.resume()
     hungry.clear()
   }

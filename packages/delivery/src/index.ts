@@ -9,6 +9,7 @@ export {
   inFlightBytesMax,
   readBytesMax,
   retryBytesMax,
+  tierLanesBytesMax,
   waitingBytesMax,
   waitingRecordsMax,
   waitingRetriesMax,

@@ -23,6 +23,13 @@ export const readBytesMax = 64 * mebibyte
 /** What a retrier has in hand of due retries, of all subscriptions: apart, so that a backlog of events delays no retry. */
 export const retryBytesMax = 32 * mebibyte
 
+/**
+ * What may wait in a retrier's memory because it falls due within a second, or within five when no tier is shorter;
+ * beyond it retries wait in Kafka. Some 3,000 usual ones; a larger budget only made a burst of due records costly
+ * (600 MB resident with 64 MiB).
+ */
+export const tierLanesBytesMax = 16 * mebibyte
+
 /** What a record costs beside its bytes. A retry record has some twenty headers, each an object. */
 export const recordOverheadBytes = 1_024
 export const retryOverheadBytes = 4_096
