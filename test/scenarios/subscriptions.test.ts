@@ -217,6 +217,51 @@ describe('what is written is taken up within 2 s, without a restart', () => {
   })
 })
 
+describe('with attempts in flight', () => {
+  // One attempt hangs, and another event waits behind it.
+  const waitsBehind = async (id: string, changes: Record<string, unknown> = {}) => {
+    const topic = await createSourceTopic(prefix, id)
+    const sink = `${receiver.url}/${id}/hangs`
+    const written = {
+      id,
+      topics: [topic],
+      sink,
+      timeout: '10m',
+      concurrency: 1,
+      retry: { schedule: ['1s'] },
+      ...changes,
+    }
+    await apply(prefix, [written])
+    await send(topic, binaryEvent(`${id} in flight`), binaryEvent(`${id} behind`))
+    await arrival(`/${id}/hangs`, `${id} in flight`)
+    return written
+  }
+
+  test('changed: they end as they began, and what waits and what is retried goes by the new fields', async () => {
+    const before = await waitsBehind('in-flight')
+    await apply(prefix, [{ ...before, sink: `${receiver.url}/in-flight/new`, concurrency: 2 }])
+    // There is a second place now.
+    expect((await arrival('/in-flight/new', 'in-flight behind')).attempt).toBe(1)
+    receiver.cutOff()
+    expect((await arrival('/in-flight/new', 'in-flight in flight')).attempt).toBe(2)
+    expect(receiver.requests.filter(at('/in-flight/hangs'))).toHaveLength(1)
+    expect(receiver.requests.filter(at('/in-flight/new'))).toHaveLength(2)
+  })
+
+  test('deleted: they are drained, what failed becomes a dead letter, and what waits is attempted no more', async () => {
+    await waitsBehind('removed')
+    await writeSubscription(prefix, 'removed', null)
+    await control.untilRemoved('removed')
+    const isIt = (record: FollowedRecord) => header(record, 'ce_id') === 'removed in flight'
+    const letter = (await letters.until((all) => all.some(isIt))).find(isIt)!
+    expect(header(letter, 'barnabas-dead-letter-reason')).toBe('SubscriptionDeleted')
+    expect(header(letter, 'barnabas-last-outcome')).toBe('Canceled')
+    expect(header(letter, 'barnabas-attempts')).toBe('1')
+    expect(receiver.of('removed behind')).toEqual([])
+    expect(letters.records.filter((record) => header(record, 'ce_id') === 'removed behind')).toEqual([])
+  })
+})
+
 test('an existing topic added to a subscription with `from: earliest` is read from its beginning', async () => {
   const [one, other] = [await createSourceTopic(prefix, 'one'), await createSourceTopic(prefix, 'other')]
   await send(other, binaryEvent('long ago'))
