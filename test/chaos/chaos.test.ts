@@ -1,0 +1,46 @@
+/** D1 to D4 under fire, in small; `pnpm chaos` does more of it (docs/reliability.md). */
+import { canRunOwnBroker } from '../support/start.ts'
+import { describe, expect, test } from 'vitest'
+import { faultKinds, planOf } from './plan.ts'
+import { runChaos } from './run.ts'
+import type { ChaosOptions } from './run.ts'
+
+const say = (line: string): void => console.log(line)
+const small = { seed: 20_261_201, subscriptions: 4, dispatchers: 2, retriers: 2, say } satisfies Partial<ChaosOptions>
+
+test('the plan follows from the seed, and every kind of fault has its turn', () => {
+  const plan = planOf(7, 20)
+  expect(planOf(7, 20)).toEqual(plan)
+  expect(planOf(8, 20)).not.toEqual(plan)
+  expect(new Set(plan.slice(0, faultKinds.length).map(({ kind }) => kind))).toEqual(new Set(faultKinds))
+})
+
+describe.skipIf(!(await canRunOwnBroker()))('on a broker of its own', () => {
+  test('20,000 events and 6 faults: nothing is lost, counted twice, early or above its maximum', async () => {
+    console.log(`seed ${small.seed}`)
+    const { violations, summary } = await runChaos({ ...small, events: 20_000, faults: 6 })
+    console.log(JSON.stringify(summary))
+    expect(violations).toEqual([])
+  }, 240_000)
+
+  test.each([
+    { kind: 'drops', rule: 'lost' },
+    { kind: 'resets', rule: 'extra' },
+    { kind: 'doubles', rule: 'extra' },
+  ])(
+    'an engine that $kind is found out',
+    async ({ kind, rule }) => {
+      const sabotage = new URL(`./sabotage.ts?kind=${kind}`, import.meta.url).href
+      const { violations } = await runChaos({
+        ...small,
+        events: 4_000,
+        faults: 1,
+        kinds: ['kill-retrier'],
+        accountedWithinMs: 8_000,
+        env: { NODE_OPTIONS: `--import=${sabotage}` },
+      })
+      expect(violations.map((violation) => violation.rule)).toContain(rule)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,305 @@
+import { describe, expect, test } from 'vitest'
+import { check } from './check.ts'
+import type { Rule } from './check.ts'
+import type { Attempt, Fate, FaultWindow, Ledger, Letter } from './ledger.ts'
+
+const policy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 1_000 }
+const ok: Fate = { kind: 'ok' }
+const failsOnce: Fate = { kind: 'fails', times: 1 }
+const hopeless: Fate = { kind: 'always-fails' }
+
+type Shorthand = readonly [number: number, at: number, status: number | null]
+
+/** Answers come 10 ms after their request; no answer comes for a status of null. */
+function attemptsOf(shorthands: readonly Shorthand[]): Attempt[] {
+  return shorthands.map(([number, at, status]) => ({
+    id: 'e',
+    number,
+    at,
+    answeredAt: status === null ? null : at + 10,
+    status,
+  }))
+}
+
+const letter = (at: number, attempts = 4, reason = 'MaxDeliveryAttemptsExceeded'): Letter => ({
+  id: 'e',
+  at,
+  attempts,
+  reason,
+})
+const exhausted: readonly Shorthand[] = [
+  [1, 0, 503],
+  [2, 510, 503],
+  [3, 1_520, 503],
+  [4, 3_530, 503],
+]
+const kill = (from: number, to = from + 2_000): FaultWindow => ({ kind: 'kill', from, to })
+
+interface Case {
+  readonly fate: Fate
+  readonly attempts: readonly Shorthand[]
+  readonly letters?: readonly Letter[]
+  readonly windows?: readonly FaultWindow[]
+  readonly copies?: number
+}
+
+function ledgerOf({ fate, attempts, letters = [], windows = [], copies = 1 }: Case): Ledger {
+  const moment = 1_000_000
+  return {
+    policy,
+    sent: new Map([['e', { copies, fate }]]),
+    attempts: attemptsOf(attempts.map(([number, at, status]) => [number, moment + at, status])),
+    letters: letters.map((each) => ({ ...each, at: moment + each.at })),
+    windows: windows.map(({ kind, from, to }) => ({ kind, from: moment + from, to: moment + to })),
+  }
+}
+
+describe('nothing is wrong with', () => {
+  test.each<[string, Case]>([
+    ['a delivery', { fate: ok, attempts: [[1, 0, 200]] }],
+    [
+      'a retry that comes exactly when it is due',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 200],
+        ],
+      },
+    ],
+    [
+      'a retry after no answer',
+      {
+        fate: { kind: 'hangs', times: 1 },
+        attempts: [
+          [1, 0, null],
+          [2, 1_500, 200],
+        ],
+      },
+    ],
+    ['a dead letter after the last attempt', { fate: hopeless, attempts: exhausted, letters: [letter(3_540)] }],
+    [
+      'one attempt again, in flight at a kill',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 200],
+          [1, 2_500, 200],
+        ],
+        windows: [kill(5)],
+      },
+    ],
+    [
+      'two again, with two kills',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 200],
+          [1, 2_500, 200],
+          [1, 5_000, 200],
+        ],
+        windows: [kill(5), kill(2_600)],
+      },
+    ],
+    [
+      'a number that goes back, at a kill between a write and its commit',
+      {
+        fate: { kind: 'fails', times: 2 },
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 503],
+          [1, 1_000, 503],
+          [3, 1_520, 200],
+        ],
+        windows: [kill(20)],
+      },
+    ],
+    [
+      'a first attempt that never arrived, while the receiver was gone',
+      { fate: ok, attempts: [[2, 600, 200]], windows: [kill(0)] },
+    ],
+    [
+      'a dead letter of an event whose receiver was gone',
+      { fate: ok, attempts: [[4, 5_000, 503]], letters: [letter(5_100)], windows: [kill(4_000)] },
+    ],
+    [
+      'an event that its producer wrote twice',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 200],
+          [1, 3, 200],
+        ],
+        copies: 2,
+      },
+    ],
+    [
+      'a dead letter twice, at a kill',
+      { fate: hopeless, attempts: exhausted, letters: [letter(3_540), letter(6_000)], windows: [kill(3_545)] },
+    ],
+  ])('%s', (_, each) => {
+    expect(check(ledgerOf(each))).toEqual([])
+  })
+})
+
+describe('one thing is wrong with', () => {
+  test.each<[string, Rule, Case]>([
+    ['an event without an attempt', 'lost', { fate: ok, attempts: [] }],
+    [
+      'an event that was never taken, a kill or not',
+      'lost',
+      { fate: failsOnce, attempts: [[1, 0, 503]], windows: [kill(5)] },
+    ],
+    [
+      'an attempt above the maximum, a kill or not',
+      'above-maximum',
+      {
+        fate: hopeless,
+        attempts: [...exhausted, [5, 9_000, 503]],
+        letters: [letter(9_100)],
+        windows: [kill(3_500), kill(8_900)],
+      },
+    ],
+    [
+      'a dead letter before the last attempt',
+      'above-maximum',
+      {
+        fate: hopeless,
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 503],
+        ],
+        letters: [letter(600, 2)],
+      },
+    ],
+    [
+      'a dead letter that counts too far',
+      'above-maximum',
+      { fate: hopeless, attempts: exhausted, letters: [letter(3_540, 5)] },
+    ],
+    [
+      'a retry 1 ms early',
+      'early',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 503],
+          [2, 509, 200],
+        ],
+      },
+    ],
+    [
+      'a retry 1 ms early, a kill or not',
+      'early',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 503],
+          [2, 509, 200],
+        ],
+        windows: [kill(5)],
+      },
+    ],
+    [
+      'a third attempt early',
+      'early',
+      {
+        fate: { kind: 'fails', times: 2 },
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 503],
+          [3, 1_519, 200],
+        ],
+      },
+    ],
+    [
+      'one attempt more than there are kills',
+      'extra',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 200],
+          [1, 2_500, 200],
+          [1, 5_000, 200],
+        ],
+        windows: [kill(5)],
+      },
+    ],
+    [
+      'an attempt again, long after the kill',
+      'extra',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 200],
+          [1, 60_000, 200],
+        ],
+        windows: [kill(20_000)],
+      },
+    ],
+    [
+      'a dead letter twice, with a kill at the first attempt only',
+      'extra',
+      {
+        fate: hopeless,
+        attempts: exhausted,
+        letters: [letter(13_540), letter(33_540)],
+        windows: [kill(-30_000, -29_000)],
+      },
+    ],
+    [
+      'a count that starts anew',
+      'extra',
+      {
+        fate: hopeless,
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 503],
+          [1, 20_000, 503],
+          [2, 20_510, 503],
+          [3, 21_520, 503],
+          [4, 23_530, 503],
+        ],
+        letters: [letter(23_540)],
+        windows: [kill(19_000)],
+      },
+    ],
+    [
+      'a count that skips one',
+      'out-of-order',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 503],
+          [3, 5_000, 200],
+        ],
+      },
+    ],
+    [
+      'a delivery and a dead letter',
+      'extra',
+      {
+        fate: hopeless,
+        attempts: [
+          [1, 0, 503],
+          [2, 510, 503],
+          [3, 1_520, 503],
+          [4, 3_530, 200],
+        ],
+        letters: [letter(3_540)],
+      },
+    ],
+    [
+      'a dead letter of an event that would have been taken',
+      'given-up',
+      { fate: ok, attempts: [], letters: [letter(5_000, 0, 'EventMalformed')] },
+    ],
+  ])('%s: %s', (_, rule, each) => {
+    expect(check(ledgerOf(each)).map((found) => found.rule)).toContain(rule)
+  })
+
+  test('what was never sent', () => {
+    const ledger = { ...ledgerOf({ fate: ok, attempts: [[1, 0, 200]] }), sent: new Map() }
+    expect(check(ledger)).toEqual([{ id: 'e', rule: 'unknown', message: 'was never sent' }])
+  })
+})

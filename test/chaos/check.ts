@@ -1,0 +1,142 @@
+import type { Attempt, FaultWindow, Fate, Ledger, Letter, Sent } from './ledger.ts'
+
+export interface Violation {
+  readonly id: string
+  readonly rule: Rule
+  /** One line for a person. */
+  readonly message: string
+}
+
+export type Rule =
+  /** Neither delivered nor a dead letter. */
+  | 'lost'
+  /** An attempt number above the maximum, or a dead letter that does not count to it. */
+  | 'above-maximum'
+  /** An attempt before it was due. */
+  | 'early'
+  /** More extra attempts or dead letters (beside a delivery, any) than fault windows that touch the event. */
+  | 'extra'
+  /** A number that goes backwards, or is missing, where no window touches the event. */
+  | 'out-of-order'
+  /** A dead letter of an event that its receiver would have taken, where no window touches the event. */
+  | 'given-up'
+  /** What was never sent. */
+  | 'unknown'
+
+/** Between a request and the writes and commits that belong to it. */
+const writesWithinMs = 2_000
+
+/** Everything that is wrong with a run, event by event. Nothing is wrong with an empty list. */
+export function check(ledger: Ledger): readonly Violation[] {
+  const attempts = Map.groupBy(ledger.attempts, ({ id }) => id)
+  const letters = Map.groupBy(ledger.letters, ({ id }) => id)
+  const unknown = [...new Set([...attempts.keys(), ...letters.keys()])].filter((id) => !ledger.sent.has(id))
+  return [
+    ...unknown.map((id) => violation(id, 'unknown', 'was never sent')),
+    ...[...ledger.sent].flatMap(([id, sent]) =>
+      checkEvent(ledger, { id, sent, attempts: attempts.get(id) ?? [], letters: letters.get(id) ?? [] }),
+    ),
+  ]
+}
+
+interface EventHistory {
+  readonly id: string
+  readonly sent: Sent
+  readonly attempts: readonly Attempt[]
+  readonly letters: readonly Letter[]
+}
+
+function checkEvent(ledger: Ledger, history: EventHistory): readonly Violation[] {
+  const { id, sent, letters } = history
+  // A copy that the producer made by trying again is an event of its own with the same id: what is extra cannot be told.
+  const attempts = history.attempts.toSorted((a, b) => a.at - b.at)
+  const delivered = attempts.some(isSuccess)
+  const found: Violation[] = []
+  const say = (rule: Rule, message: string): void => void found.push(violation(id, rule, message))
+
+  if (!delivered && letters.length === 0) {
+    say('lost', `neither delivered nor dead-lettered after ${attempts.length} attempts`)
+  }
+  for (const { number } of attempts) {
+    if (number > ledger.policy.maxAttempts)
+      say('above-maximum', `attempt ${number} of at most ${ledger.policy.maxAttempts}`)
+  }
+  for (const letter of letters) {
+    const isExhausted = letter.reason === 'MaxDeliveryAttemptsExceeded'
+    if (letter.attempts > ledger.policy.maxAttempts || (isExhausted && letter.attempts < ledger.policy.maxAttempts)) {
+      say('above-maximum', `a dead letter (${letter.reason}) after ${letter.attempts} attempts`)
+    }
+  }
+  found.push(...earlyAttempts(ledger, id, attempts))
+  if (sent.copies > 1) return found
+
+  const touching = windowsTouching(ledger, attempts, letters)
+  const extra = extraOf(attempts, letters, delivered)
+  if (extra > touching) {
+    say(
+      'extra',
+      `${extra} more than there should be, ${touching} fault windows: ${told(attempts)}, ${letters.length} dead letters`,
+    )
+  }
+  if (touching > 0) return found
+  const numbers = attempts.map(({ number }) => number)
+  if (numbers.some((number, index) => number !== index + 1)) say('out-of-order', told(attempts))
+  if (letters.length > 0 && !isHopeless(sent.fate)) say('given-up', `a dead letter after ${told(attempts)}`)
+  return found
+}
+
+/** Against every attempt before it with the number before its own: one of them must have ended long enough ago. */
+function earlyAttempts({ policy }: Ledger, id: string, attempts: readonly Attempt[]): readonly Violation[] {
+  return attempts.flatMap((attempt) => {
+    const before = attempts.filter(({ number, at }) => number === attempt.number - 1 && at <= attempt.at)
+    const delayMs = policy.delaysMs[Math.min(attempt.number - 2, policy.delaysMs.length - 1)] ?? 0
+    if (attempt.number < 2 || before.length === 0) return []
+    const dueAt = Math.min(...before.map(({ at, answeredAt }) => (answeredAt ?? at) + delayMs))
+    if (attempt.at >= dueAt) return []
+    return [violation(id, 'early', `attempt ${attempt.number} came ${dueAt - attempt.at} ms before it was due`)]
+  })
+}
+
+/** Attempts whose number was there already or that follow a success, and dead letters beyond the first. */
+function extraOf(attempts: readonly Attempt[], letters: readonly Letter[], delivered: boolean): number {
+  const seen = new Set<number>()
+  const first = attempts.find(isSuccess)
+  let extra = 0
+  for (const attempt of attempts) {
+    const isAfterSuccess = first !== undefined && attempt !== first && attempt.at > (first.answeredAt ?? first.at)
+    if (seen.has(attempt.number) || isAfterSuccess) extra += 1
+    seen.add(attempt.number)
+  }
+  return extra + Math.max(0, letters.length - (delivered ? 0 : 1))
+}
+
+/** How many windows overlap one of the event's attempts or the writes that belong to it. */
+function windowsTouching(
+  { windows, policy }: Ledger,
+  attempts: readonly Attempt[],
+  letters: readonly Letter[],
+): number {
+  const spans = [
+    ...attempts.map(({ at, answeredAt }) => ({ from: at, to: answeredAt ?? at + policy.timeoutMs })),
+    ...letters.map(({ at }) => ({ from: at, to: at })),
+  ]
+  const touches = (window: FaultWindow): boolean =>
+    spans.some(({ from, to }) => from - writesWithinMs <= window.to && to + writesWithinMs >= window.from)
+  return windows.filter(touches).length
+}
+
+function isSuccess({ status }: Attempt): boolean {
+  return status !== null && status >= 200 && status <= 204
+}
+
+function isHopeless(fate: Fate): boolean {
+  return fate.kind === 'always-fails'
+}
+
+function told(attempts: readonly Attempt[]): string {
+  return attempts.map(({ number, status }) => `${number} (${status ?? 'no answer'})`).join(', ') || 'no attempt'
+}
+
+function violation(id: string, rule: Rule, message: string): Violation {
+  return { id, rule, message }
+}

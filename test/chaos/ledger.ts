@@ -1,0 +1,58 @@
+/** What a run wrote down, by the one clock of the machine: all times are ms since the epoch. */
+export interface Ledger {
+  readonly policy: ChaosPolicy
+  /** What the producer was asked to write, by event id. */
+  readonly sent: ReadonlyMap<string, Sent>
+  /** Every request that reached the receiver, in the order of arrival. */
+  readonly attempts: readonly Attempt[]
+  readonly letters: readonly Letter[]
+  readonly windows: readonly FaultWindow[]
+}
+
+/** The retry policy of every subscription of the run. */
+export interface ChaosPolicy {
+  /** `delaysMs[n - 1]` is the least wait between the end of attempt n and the next. */
+  readonly delaysMs: readonly number[]
+  readonly maxAttempts: number
+  readonly timeoutMs: number
+}
+
+export interface Sent {
+  /** How often the event stands on its source topic: a producer that tries again may write it twice. */
+  readonly copies: number
+  readonly fate: Fate
+}
+
+/** How the receiver answers an event, by the number of the attempt. */
+export type Fate =
+  | { readonly kind: 'ok' }
+  /** 503 to the first `times` attempts. */
+  | { readonly kind: 'fails'; readonly times: number }
+  /** No answer to the first `times` attempts. */
+  | { readonly kind: 'hangs'; readonly times: number }
+  | { readonly kind: 'always-fails' }
+
+export interface Attempt {
+  readonly id: string
+  /** `Barnabas-Attempt`. */
+  readonly number: number
+  readonly at: number
+  /** When the answer was written, null when there was none. */
+  readonly answeredAt: number | null
+  readonly status: number | null
+}
+
+export interface Letter {
+  readonly id: string
+  /** `barnabas-attempts`. */
+  readonly attempts: number
+  readonly reason: string
+  readonly at: number
+}
+
+/** While it lasts, commit interval and session time-out included, an event may be attempted once more than it should be. */
+export interface FaultWindow {
+  readonly kind: string
+  readonly from: number
+  readonly to: number
+}

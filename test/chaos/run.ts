@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectKafka } from '@barnabas/kafka'
+import { check } from './check.ts'
+import type { Violation } from './check.ts'
+import { answerOf, fateOf } from './fate.ts'
+import { brokerStarter, commit } from './faults.ts'
+import type { Stage } from './faults.ts'
+import { endMember, startMember } from './fleet.ts'
+import type { Member } from './fleet.ts'
+import type { ChaosPolicy, FaultWindow, Ledger, Letter } from './ledger.ts'
+import { planOf } from './plan.ts'
+import type { FaultKind } from './plan.ts'
+import { startReceiver } from './receiver.ts'
+import { startSource } from './source.ts'
+import { applySubscriptions, typeOf } from './subscriptions.ts'
+import { summaryOf } from './summary.ts'
+import type { ChaosSummary } from './summary.ts'
+import { letterReader, sentEvents } from './topics.ts'
+
+export interface ChaosOptions {
+  readonly seed: number
+  readonly events: number
+  readonly faults: number
+  readonly kinds?: readonly FaultKind[]
+  readonly subscriptions: number
+  readonly dispatchers: number
+  readonly retriers: number
+  readonly say: (line: string) => void
+  /** How long after the last fault the events may take until all are accounted for; default two minutes. */
+  readonly accountedWithinMs?: number
+  /** Further environment of the services. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface ChaosResult {
+  readonly violations: readonly Violation[]
+  readonly ledger: Ledger
+  readonly summary: ChaosSummary
+}
+
+const policy: ChaosPolicy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 1_000 }
+const topics = ['chaos-a', 'chaos-b']
+const partitions = 4
+const sessionTimeoutMs = 2_000
+/** How many events a second are written when there are faults to fill the time with. */
+const secondsPerFault = 8
+const settleMs = 6_000
+const accountedWithinMsDefault = 120_000
+
+/**
+ * Runs real processes on a real broker, does the planned faults to them while events flow, waits until every event is
+ * accounted for and checks the ledger. The seed repeats the plan and the fates of the events, not the interleaving.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { say, seed } = options
+  const startedAt = Date.now()
+  const folder = await mkdtemp(join(tmpdir(), 'barnabas-chaos-'))
+  const dataDir = join(folder, 'kafka')
+  await mkdir(dataDir)
+  const startBroker = brokerStarter(dataDir)
+  const broker = await startBroker(0)
+  const fates = Array.from({ length: options.events }, (_, index) => fateOf(seed, index, policy))
+  const receiver = await startReceiver((id, attempt) => answerOf(fates[Number(id)] ?? { kind: 'ok' }, attempt))
+  const kafka = connectKafka({ brokers: [broker.brokers], clientId: 'chaos', logger: silent })
+  const env = {
+    KAFKA_BROKERS: broker.brokers,
+    BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8',
+    BARNABAS_HTTP_PORT: '0',
+    BARNABAS_PARTITIONS: String(partitions),
+    BARNABAS_TIER_PARTITIONS: String(partitions),
+    BARNABAS_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
+    BARNABAS_DRAIN_TIMEOUT: '3s',
+    ...options.env,
+  }
+  const members: Member[] = []
+  const stage: Stage = {
+    members,
+    env,
+    receiver,
+    sessionTimeoutMs,
+    broker,
+    startBroker: () => startBroker(broker.port),
+  }
+  try {
+    await kafka.admin.createTopics(topics.map((topic) => ({ topic, partitions, replication: 1, config: {} })))
+    const services = [
+      ...Array.from({ length: options.dispatchers }, () => 'dispatcher' as const),
+      ...Array.from({ length: options.retriers }, () => 'retrier' as const),
+    ]
+    // One after the other: the first makes the topics.
+    for (const service of services) members.push(await startMember(service, env))
+    await applySubscriptions(folder, { count: options.subscriptions, topics, sink: receiver.origin, policy }, env)
+
+    const letters: Letter[] = []
+    const deadLetters = letterReader(kafka, (letter) => void letters.push(letter))
+    await deadLetters.start()
+    const source = startSource({
+      brokers: broker.brokers,
+      topics,
+      partitions,
+      events: options.events,
+      lastsMs: Math.max(1, options.faults) * secondsPerFault * 1_000,
+      typeOf: (index) => typeOf(index % options.subscriptions),
+    })
+
+    const windows: FaultWindow[] = []
+    for (const [index, fault] of planOf(seed, options.faults, options.kinds).entries()) {
+      await sleep(fault.pauseMs)
+      say(
+        `fault ${index + 1} of ${options.faults}: ${fault.kind}; ${source.written} written, ${receiver.attempts.length} attempts`,
+      )
+      windows.push(...(await commit(stage, fault)))
+    }
+    await source.done
+    await accounted(options, () => {
+      const over = new Set(letters.map(({ id }) => id))
+      for (const { id, status } of receiver.attempts) if (status === 200) over.add(id)
+      return over.size
+    })
+    await quiet(() => receiver.attempts.length + letters.length)
+    await deadLetters.caughtUp()
+    await deadLetters.stop()
+
+    const sent = await sentEvents(kafka, topics, fates)
+    const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows }
+    const violations = check(ledger)
+    const summary = summaryOf(ledger, options.faults, (Date.now() - startedAt) / 1_000)
+    return { violations, ledger, summary }
+  } finally {
+    await Promise.all(members.map(endMember))
+    await receiver.leave()
+    await kafka.close()
+    await stage.broker.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Waits until every event is delivered or a dead letter, or until nothing more can be hoped for. */
+async function accounted({ events, say, ...options }: ChaosOptions, count: () => number): Promise<void> {
+  const until = Date.now() + (options.accountedWithinMs ?? accountedWithinMsDefault)
+  for (let told = 0; Date.now() < until; told++) {
+    const done = count()
+    if (done >= events) return
+    if (told % 20 === 0) say(`${done} of ${events} events are delivered or dead letters`)
+    await sleep(250)
+  }
+}
+
+/** Waits until nothing has happened for longer than any retry or takeover takes. */
+async function quiet(count: () => number): Promise<void> {
+  let before = -1
+  for (let now = count(); now !== before; now = count()) {
+    before = now
+    await sleep(settleMs)
+  }
+}
+
+const nothing = (): void => undefined
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }

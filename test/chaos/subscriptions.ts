@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { ChaosPolicy } from './ledger.ts'
+
+const cli = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta.url))
+
+/** The CloudEvents type of the events that go to a subscription. */
+export const typeOf = (subscription: number): string => `chaos.${subscription}`
+
+export interface AppliedSubscriptions {
+  readonly count: number
+  readonly topics: readonly string[]
+  readonly sink: string
+  readonly policy: ChaosPolicy
+}
+
+/** `barnabas apply`: resolves when all of them run. */
+export async function applySubscriptions(
+  folder: string,
+  { count, topics, sink, policy }: AppliedSubscriptions,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const subscriptions = Array.from({ length: count }, (_, index) => ({
+    id: `chaos-${index}`,
+    topics,
+    types: [typeOf(index)],
+    sink: `${sink}/${index}`,
+    from: 'earliest',
+    timeout: `${policy.timeoutMs}ms`,
+    retry: { schedule: policy.delaysMs.map((delayMs) => `${delayMs}ms`), maxAttempts: policy.maxAttempts },
+  }))
+  const file = join(folder, 'subscriptions.json')
+  await writeFile(file, JSON.stringify(subscriptions))
+  const { PATH = '', HOME = '' } = process.env
+  await promisify(execFile)(process.execPath, [cli, 'apply', '-f', file], { env: { PATH, HOME, ...env } })
+}
