@@ -1,4 +1,4 @@
-import { decodeRetryHeaders, restedMs, startPlace } from '@barnabas/core'
+import { decodeRetryHeaders, inMemoryRestMs, restedMs, startPlace } from '@barnabas/core'
 import type { DeliveryState, Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
@@ -83,6 +83,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     subscriptionOf: presentOf,
     windowOf: () => window,
     mayWait: () => true,
+    // It is due, but for the difference of two clocks.
+    restMaxMs: () => inMemoryRestMs,
     stateOf: expiringLater,
     cancel: cancel.signal,
     timeScale: options.timeScale,

@@ -1,4 +1,4 @@
-import { startPlace, tiers } from '@barnabas/core'
+import { inMemoryRestMs, startPlace, tiers } from '@barnabas/core'
 import type { Names, StatusRecord, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
@@ -44,6 +44,8 @@ export interface Retrier {
   readonly lastHeartbeatAt: number
 }
 
+/** While memory is scarce, what is due later than this costs one more write instead: the shortest tier is 1 s. */
+const scarceRestMs = 1_000
 /** Tiers are shared by all subscriptions and all their lives. */
 const noGeneration = 0
 
@@ -81,6 +83,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     deliverer: options.deliverer,
     recipient: (_waiting, { subscriptionId, generation }) => recipientOf(subscriptionId, generation),
     mayWait,
+    restMaxMs: () => (lanes.isScarce ? scarceRestMs : inMemoryRestMs),
     subscriptionOf(id) {
       const entry = subscriptions.get(id)
       return entry?.kind === 'valid' ? entry.subscription : null

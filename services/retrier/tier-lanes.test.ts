@@ -124,6 +124,19 @@ test('beyond the memory budget records wait in Kafka until there is room', () =>
   expect(calls).toEqual(['pause', 'seek 3', 'resume'])
 })
 
+test('while more than half of it is taken, only what leaves within 250 ms is read on', () => {
+  const { lanes, left } = lanesThatKeep()
+  const [full, other] = [recordingPartition(), recordingPartition()]
+  lanes.onRecords(full.partition, [retryRecord(1, start, start, Buffer.alloc(9 * 1024 * 1024))])
+  expect(lanes.isScarce).toBe(true)
+  lanes.onRecords(other.partition, [retryRecord(2, start + 250), retryRecord(3, start + 251)])
+  expect([other.taken, other.calls]).toEqual([[2], ['pause', 'seek 3']])
+  lanes.release(left[0]!.waiting)
+  expect(lanes.isScarce).toBe(false)
+  lanes.onRecords(other.partition, [retryRecord(3, start + 1_000)])
+  expect(other.taken).toEqual([2, 3])
+})
+
 test('a record larger than the whole budget is taken when nothing else is', () => {
   const { lanes, offsets } = lanesThatKeep()
   const { partition } = recordingPartition()

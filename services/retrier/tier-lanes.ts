@@ -18,12 +18,18 @@ export interface TierLanes {
   onRecords(partition: TrackedPartition, records: readonly KafkaRecord[]): void
   onLost(partition: TrackedPartition): void
   release(waiting: WaitingRecord): void
+  /** More than half of the memory is taken: what can wait in Kafka should. */
+  readonly isScarce: boolean
   /** Takes nothing more, forgets what waits: it was not finished and will be read again. */
   close(): void
 }
 
-/** A partition is read on this long before its head leaves: the client needs about 250 ms to resume. */
+/**
+ * A partition is read on this long before its head leaves: the client needs up to 100 ms to resume, and a busy process
+ * more. While memory is scarce, less, so that it is for what leaves next.
+ */
 const lookAheadMs = 1_000
+const scarceLookAheadMs = 250
 /** No timer is set for longer: clocks are corrected, and Node's timers end at 24.8 days. */
 const longestTimerMs = 3_600_000
 
@@ -53,7 +59,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       const bytes = retryRecordBytes(record)
       // What cannot be read leaves at once.
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
-      if (leavesAt - now() > lookAheadMs) return rest(partition, record.offset, leavesAt)
+      if (leavesAt - now() > aheadMs()) return rest(partition, record.offset, leavesAt)
       if (memoryBytes > 0 && memoryBytes + bytes > tierLanesBytesMax) return starve(partition, record.offset)
       const open = partition.take(record.offset)
       if (open === null) continue
@@ -66,12 +72,20 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     }
   }
 
+  function isScarce(): boolean {
+    return memoryBytes > tierLanesBytesMax / 2
+  }
+
+  function aheadMs(): number {
+    return isScarce() ? scarceLookAheadMs : lookAheadMs
+  }
+
   function rest(partition: TrackedPartition, headOffset: number, leavesAt: number): void {
     partition.pause()
     partition.seek(headOffset)
     clearTimeout(resting.get(partition))
     // The clock has gone on since somebody looked at it, and Node warns on stderr of a negative wait.
-    const wakeInMs = Math.min(Math.max(leavesAt - now() - lookAheadMs, 0), longestTimerMs)
+    const wakeInMs = Math.min(Math.max(leavesAt - now() - aheadMs(), 0), longestTimerMs)
     resting.set(
       partition,
       setTimeout(() => {
@@ -89,7 +103,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
 
   function release(waiting: WaitingRecord): void {
     memoryBytes -= waiting.bytes
-    if (hungry.size === 0 || memoryBytes > tierLanesBytesMax / 2) return
+    if (hungry.size === 0 || isScarce()) return
     for (const partition of hungry) partition.resume()
     hungry.clear()
   }
@@ -116,6 +130,9 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       hungry.delete(partition)
     },
     release,
+    get isScarce() {
+      return isScarce()
+    },
     close() {
       closed = true
       for (const timer of timers) clearTimeout(timer)

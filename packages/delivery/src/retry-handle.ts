@@ -1,4 +1,4 @@
-import { decodeEvent, inMemoryRestMs, withoutOwnHeaders } from '@barnabas/core'
+import { decodeEvent, withoutOwnHeaders } from '@barnabas/core'
 import type {
   DeadLetterReason,
   DecodedRetryHeaders,
@@ -41,6 +41,8 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly windowOf: (subscriptionId: string) => Window
   /** Whether a record may be attempted now or wait for its turn in memory; it is held otherwise. */
   readonly mayWait: (window: Window, bytes: number) => boolean
+  /** What may be waited out in memory at the moment, in ms, before `timeScale`; what is due later is parked again. */
+  readonly restMaxMs: () => number
   /** What of a delivery's state is to be changed before the attempt. */
   readonly stateOf?: (retry: Retry, state: DeliveryState) => DeliveryState
   readonly cancel: AbortSignal
@@ -65,7 +67,7 @@ type Hold = Extract<Verdict, { readonly kind: 'hold' }>
 /**
  * What happens to each retry record whose turn has come:
  *
- *     due in more than 5 s ──► parked in the next tier
+ *     due in more than 5 s (1 s where memory is scarce) ──► parked in the next tier
  *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
  *                                  ├──► rests, or its window is full ────────► held
  *                                  └──► has a place, or a short wait for one ─► attempted
@@ -99,7 +101,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
     const state = options.stateOf?.(retry, decoded.state) ?? decoded.state
     const parcel = { record: { key, value, headers: withoutOwnHeaders(headers) }, state }
     const { dueAt } = decoded
-    if (dueAt - now() > inMemoryRestMs * options.timeScale) {
+    if (dueAt - now() > options.restMaxMs() * options.timeScale) {
       const verdict = { kind: 'park', dueAt } as const
       return deliverer.settle(verdict, parcel, { subscription: null, event: null }, abandoned)
     }

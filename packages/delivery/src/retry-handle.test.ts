@@ -1,0 +1,177 @@
+import { newDeliveryState, retryHeaders, retryPolicyOf, decodeRetryHeaders } from '@barnabas/core'
+import type { KafkaRecord, Subscription, Verdict } from '@barnabas/core'
+import { expect, test } from 'vitest'
+import type { CarriedOut } from './carry-out.ts'
+import { createReadBudget } from './read-budget.ts'
+import { createRetryHandle } from './retry-handle.ts'
+import type { Recipient, RetryRecord } from './retry-handle.ts'
+import { createWindow } from './window.ts'
+
+const now = Date.parse('2026-03-01T12:00:00.000Z')
+const subscription: Subscription = {
+  id: 'orders',
+  generation: 7,
+  revision: 1,
+  topics: ['orders'],
+  sink: 'https://example.com/hook',
+  startOffsets: {},
+  types: [],
+  filters: [],
+  timeoutMs: 30_000,
+  mode: 'binary',
+  concurrency: 64,
+  retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
+  deadLetter: null,
+}
+const event = {
+  ce_specversion: Buffer.from('1.0'),
+  ce_id: Buffer.from('1'),
+  ce_source: Buffer.from('/shop'),
+  ce_type: Buffer.from('order.created'),
+}
+
+interface Setting {
+  recipient?: () => Recipient
+  mayWait?: () => boolean
+  restMaxMs?: number
+  isDoubled?: boolean
+  waits?: () => Promise<boolean>
+  isLost?: () => boolean
+  headers?: KafkaRecord['headers']
+}
+
+/** A handle that writes down what becomes of the records it is given; attempts end when they are told to. */
+function recordedHandle(setting: Setting = {}) {
+  const steps: string[] = []
+  const attempts: (() => void)[] = []
+  const window = createWindow({ limit: () => 1, bytesMax: 1_000_000, budget: createReadBudget(1_000_000) })
+  const durable = (verdict: Verdict): CarriedOut => ({ kind: 'durable', wroteRecord: verdict.kind !== 'done', verdict })
+  const handle = createRetryHandle<RetryRecord>({
+    deliverer: {
+      async deliver({ subscription: { revision }, dueAt }) {
+        steps.push(`attempted by revision ${revision}, due ${(dueAt ?? 0) - now}`)
+        await new Promise<void>((resolve) => attempts.push(resolve))
+        return durable({ kind: 'done' })
+      },
+      async settle(verdict) {
+        steps.push(`settled: ${verdict.kind}${'because' in verdict ? ` ${verdict.because}` : ''}`)
+        return durable(verdict)
+      },
+      async settleDamaged({ reason }) {
+        steps.push(`settled: ${reason}`)
+        return durable({ kind: 'dead-letter', reason })
+      },
+    },
+    recipient: setting.recipient ?? (() => ({ kind: 'running', subscription })),
+    subscriptionOf: () => subscription,
+    windowOf: () => window,
+    mayWait: setting.mayWait ?? (() => true),
+    restMaxMs: () => setting.restMaxMs ?? 5_000,
+    cancel: new AbortController().signal,
+    timeScale: 1,
+    now: () => now,
+    isDoubled: () => setting.isDoubled ?? false,
+    waitUntil: setting.waits ?? (async () => true),
+    release: () => void steps.push('released'),
+  })
+  const give = (dueInMs: number) => {
+    const state = newDeliveryState(subscription, { topic: 'orders', partition: 0, offset: 40 }, now - 60_000)
+    const headers = setting.headers ?? retryHeaders(event, { ...state, attempts: 1, hops: 1 }, now + dueInMs)
+    return handle({
+      partition: {
+        topic: 'barnabas.retry.10s',
+        partition: 0,
+        get lost() {
+          return setting.isLost?.() ?? false
+        },
+        openCount: 1,
+        take: () => null,
+        finish: (_open, wroteRecord) => void steps.push(`finished${wroteRecord ? ' by a write' : ''}`),
+        pause() {},
+        resume() {},
+        seek() {},
+      },
+      open: { offset: 5 },
+      record: { topic: 'barnabas.retry.10s', partition: 0, offset: 5, timestamp: now, key: null, value: null, headers },
+      decoded: decodeRetryHeaders(headers),
+      bytes: 100,
+    })
+  }
+  return { give, steps, attempts, window }
+}
+
+test('what is due is attempted, and its memory is given back when it has its place', async () => {
+  const { give, steps, attempts } = recordedHandle()
+  const given = give(-20)
+  await expect.poll(() => attempts.length).toBe(1)
+  expect(steps).toEqual(['released', 'attempted by revision 1, due -20'])
+  attempts[0]?.()
+  await given
+  expect(steps.slice(2)).toEqual(['finished'])
+})
+
+test.each([
+  ['is gone', { kind: 'gone' }, 'settled: dead-letter'],
+  ['rests', { kind: 'resting', subscription }, 'settled: hold stopped'],
+  ['does not validate', { kind: 'resting', subscription: null }, 'settled: hold stopped'],
+] as const)('a subscription that %s: %o', async (_what, recipient, expected) => {
+  const { give, steps } = recordedHandle({ recipient: () => recipient })
+  await give(0)
+  expect(steps).toEqual([expected, 'released', 'finished by a write'])
+})
+
+test('what may not wait for a place is held', async () => {
+  const { give, steps } = recordedHandle({ mayWait: () => false })
+  await give(0)
+  expect(steps).toEqual(['settled: hold window-full', 'released', 'finished by a write'])
+})
+
+test.each([
+  [5_000, 5_001, 'settled: park'],
+  [1_000, 1_001, 'settled: park'],
+  [1_000, 1_000, 'released'],
+])('with %d ms that may be waited out in memory, due in %d ms: %s', async (restMaxMs, dueInMs, first) => {
+  const { give, steps, attempts } = recordedHandle({ restMaxMs })
+  const given = give(dueInMs)
+  await expect.poll(() => steps.length).toBeGreaterThan(1)
+  expect(steps[0]).toBe(first)
+  attempts[0]?.()
+  await given
+})
+
+test('whoever waited for a place goes by what its subscription is by then', async () => {
+  let present: Recipient = { kind: 'running', subscription }
+  const { give, steps, attempts, window } = recordedHandle({ recipient: () => present })
+  const given = [give(0), give(0), give(0)]
+  await expect.poll(() => window.waiting).toBe(2)
+  present = { kind: 'running', subscription: { ...subscription, revision: 2 } }
+  attempts[0]?.()
+  await expect.poll(() => attempts.length).toBe(2)
+  expect(steps).toContain('attempted by revision 2, due 0')
+  present = { kind: 'gone' }
+  attempts[1]?.()
+  await Promise.all(given)
+  expect(steps.filter((step) => step.startsWith('settled'))).toEqual(['settled: dead-letter'])
+})
+
+test('a record that was read at another place is done', async () => {
+  const { give, steps } = recordedHandle({ isDoubled: true })
+  await give(0)
+  expect(steps).toEqual(['released', 'finished'])
+})
+
+test('a damaged record is a dead letter', async () => {
+  const { give, steps } = recordedHandle({ headers: { ...event, 'barnabas-attempts': Buffer.from('three') } })
+  await give(0)
+  expect(steps).toEqual(['settled: DeliveryMetadataMalformed', 'released', 'finished by a write'])
+})
+
+test.each<[string, Setting]>([
+  ['the process ends before it is due', { waits: async () => false }],
+  ['nobody can say what its subscription is', { recipient: () => ({ kind: 'unknown' }) }],
+  ['its partition is lost', { isLost: () => true }],
+])('it is left to whoever reads it next when %s', async (_when, setting) => {
+  const { give, steps } = recordedHandle(setting)
+  await give(0)
+  expect(steps).toEqual(['released'])
+})
