@@ -2,7 +2,6 @@ import { decodeRetryHeaders, inMemoryRestMs, restedMs, startPlace } from '@barna
 import type { DeliveryState, Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
-  createDoubledRecords,
   createMemoryWait,
   createReadGate,
   createRecordCleaner,
@@ -16,6 +15,7 @@ import {
 } from '@barnabas/delivery'
 import type {
   Deliverer,
+  DoubledRecords,
   DrainLimits,
   KnownSubscriptions,
   Logger,
@@ -40,6 +40,8 @@ export interface HeldReaderOptions {
   readonly names: Names
   readonly deliverer: Deliverer
   readonly budget: ReadBudget
+  /** Shared by all readers of the process. */
+  readonly doubled: DoubledRecords
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
   readonly sessionTimeoutMs: number
@@ -58,10 +60,9 @@ const noGeneration = 0
  * of it is due. What belongs to a life that is over becomes a dead letter. Resolves after the first join.
  */
 export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> {
-  const { id, kafka, names, budget, subscriptions, statuses, now, logger } = options
+  const { id, kafka, names, budget, subscriptions, statuses, doubled, now, logger } = options
   const cancel = new AbortController()
   const memoryWait = createMemoryWait(now)
-  const doubled = createDoubledRecords()
   const recipientOf = createRecipients(subscriptions, statuses)
 
   const window = createWindow({

@@ -1,5 +1,5 @@
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
-import { createReadBudget, readBytesMax } from '@barnabas/delivery'
+import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
@@ -60,6 +60,7 @@ const restartAfterMs = 5_000
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { kafka, names, subscriptions, statuses, logger } = options
   const budget = createReadBudget(readBytesMax)
+  const doubled = createDoubledRecords()
   const runners = new Map<string, SubscriptionRunner>()
   /** What ended a running subscription, until it is changed or the process is started again. */
   const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
@@ -71,7 +72,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     names,
     admin: kafka.admin,
     wishOf: heldWishOf,
-    read: (id, onFailed) => readHeld({ ...options, budget, id, onFailed }),
+    read: (id, onFailed) => readHeld({ ...options, budget, doubled, id, onFailed }),
     caughtUp: () => subscriptions.caughtUp(),
     drainTimeoutMs: options.drainTimeoutMs,
     timeScale: options.timeScale,

@@ -91,7 +91,8 @@ export function createRetrier(options: RetrierOptions): Retrier {
     windowOf(id) {
       let window = windows.get(id)
       if (window === undefined) {
-        window = createWindow({ limit: () => limitOf(id), bytesMax: inFlightBytesMax, budget })
+        const onFreed = () => forgetIfGone(id)
+        window = createWindow({ limit: () => limitOf(id), bytesMax: inFlightBytesMax, budget, onFreed })
         windows.set(id, window)
       }
       return window
@@ -150,6 +151,12 @@ export function createRetrier(options: RetrierOptions): Retrier {
     return entry.kind === 'valid' ? entry.subscription.concurrency : 1
   }
 
+  function forgetIfGone(id: string): void {
+    const window = windows.get(id)
+    if (window === undefined || window.inFlight + window.waiting > 0 || subscriptions.get(id) !== undefined) return
+    windows.delete(id)
+  }
+
   /** A tier waits for no subscription: what would have to wait for long is held. */
   function mayWait(window: Window, bytes: number): boolean {
     if (window.inFlight + window.waiting === 0) return true
@@ -165,6 +172,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     },
     changed(id) {
       windows.get(id)?.limitChanged()
+      forgetIfGone(id)
     },
     async close() {
       consumer.pauseAll()

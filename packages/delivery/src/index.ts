@@ -3,6 +3,7 @@ export type { CarriedOut, CarryOut, HeldTopic, HeldTopics, Parcel } from './carr
 export { createDeliverer } from './deliver.ts'
 export type { Deliverer, DeliveryReport, Sender } from './deliver.ts'
 export { createDoubledRecords } from './doubled-records.ts'
+export type { DoubledRecords } from './doubled-records.ts'
 export { drain, writeBeforeExitMs, writeBeforeLeavingMs } from './drain.ts'
 export type { DrainLimits } from './drain.ts'
 export {
