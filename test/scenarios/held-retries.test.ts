@@ -2,6 +2,7 @@
  * A due retry that may not be attempted now leaves the tier, which all subscriptions share, for a topic of its own
  * subscription (design, promise 8; "Tiers"). What hangs here hangs until it is told to go on: nothing depends on time.
  */
+import { decodeCommitMetadata } from '@barnabas/core'
 import { expect, test, vi } from 'vitest'
 import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
@@ -52,6 +53,21 @@ async function startHanging(stem: string, env: Record<string, string> = {}) {
       }))
       await produce(plainKafka(), `${prefix}.retry.now`, records)
     },
+  }
+}
+
+/** How many records of the topic the group has committed as done, one by one or up to an offset. */
+async function doneOf(groupId: string, topic: string): Promise<number> {
+  const admin = plainKafka().admin()
+  await admin.connect()
+  try {
+    const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] })
+    return committed!.partitions.reduce((sum, { offset, metadata }) => {
+      const done = decodeCommitMetadata(metadata ?? '', Number(offset))?.done ?? []
+      return sum + Number(offset) + done.reduce((length, { from, to }) => length + to - from, 0)
+    }, 0)
+  } finally {
+    await admin.disconnect()
   }
 }
 
@@ -125,5 +141,34 @@ test(
     const groups = async () => (await admin.listGroups()).groups.map(({ groupId }) => groupId)
     await vi.waitUntil(async () => !(await groups()).includes(held), 30_000)
     expect(letters.records).toHaveLength(1_000)
+  },
+)
+
+test(
+  'a process that is killed while retries are held loses none, and counts none twice',
+  { timeout: 120_000 },
+  async () => {
+    const { prefix, barnabas, receiver, slow, due, lag, letGo } = await startHanging('killed')
+    await apply(prefix, [slow])
+    await due('slow', numbered(2_000))
+    await receiver.until((requests) => requests.length >= 8)
+    // Each is in flight, waits in memory, or is held and committed: the kill falls between no write and its commit.
+    await expect.poll(lag, { timeout: 20_000 }).toBe(2_000 - 8 - 500)
+    await expect.poll(() => doneOf(`${prefix}.retrier`, `${prefix}.retry.now`)).toBe(2_000 - 8 - 500)
+    await barnabas.process.kill('SIGKILL')
+    const cutOff = receiver.requests.map(({ eventId }) => eventId)
+    const before = receiver.requests.length
+    letGo(200)
+
+    const next = await startBarnabas(prefix)
+    cleanUp(() => next.stop())
+    const attempts = () => receiver.requests.slice(before)
+    await receiver.until(() => new Set(attempts().map(({ eventId }) => eventId)).size === 2_000)
+    await expect.poll(lag, { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => lagOf(`${prefix}.retrier`, `${prefix}.retry.now`), { timeout: 20_000 }).toBe(0)
+    // Whoever was killed had counted none of what it had in flight; everything else is attempted once.
+    expect(attempts().every(({ attempt }) => attempt === 4)).toBe(true)
+    expect(attempts()).toHaveLength(2_000)
+    expect(new Set(cutOff).size).toBe(before)
   },
 )
