@@ -145,5 +145,5 @@ test('it stays when the id is made again before it is deleted', async () => {
 test('who closes does not wait for a reader that cannot begin', async () => {
   const { readers, topicsAre } = recordedReaders({ read: () => new Promise(() => {}) })
   await topicsAre(held('one'))
-  await readers.close(0)
+  await expect(readers.close(0)).resolves.toBeUndefined()
 })
