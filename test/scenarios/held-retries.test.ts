@@ -119,6 +119,10 @@ test(
     await receiver.until((requests) => requests.length === 8)
     await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThan(400)
 
+    const described = runProcess('services/cli/bin/barnabas', environment(prefix), ['describe', 'slow'])
+    expect(await described.exited).toBe(0)
+    expect(described.lines.join('\n')).toMatch(/^held +[4-9]\d\d due retries wait for their turn$/m)
+
     const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'slow', '--yes'])
     expect(await exited).toBe(0)
     const letters = await followTopics(plainKafka(), [`${prefix}.dead-letter`])
@@ -172,3 +176,26 @@ test(
     expect(new Set(cutOff).size).toBe(before)
   },
 )
+
+test('a held topic that is deleted while retries are to be held is made again', { timeout: 60_000 }, async () => {
+  const { prefix, receiver, slow, due, lag, letGo, held, barnabas } = await startHanging('remade')
+  await apply(prefix, [slow])
+  await due('slow', numbered(600))
+  await receiver.until((requests) => requests.length >= 8)
+  await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThanOrEqual(600 - 8 - 500)
+  const admin = plainKafka().admin()
+  await admin.connect()
+  cleanUp(() => admin.disconnect())
+  await admin.deleteTopics({ topics: [held] })
+  await vi.waitUntil(async () => !(await admin.listTopics()).includes(held), 10_000)
+
+  const later = numbered(700).slice(600)
+  await due('slow', later)
+  await barnabas.process.line(new RegExp(`${held}.*a record cannot be written`))
+  await vi.waitUntil(async () => (await admin.listTopics()).includes(held), 20_000)
+  letGo(200)
+  await receiver.until((requests) =>
+    later.every((offset) => requests.some(({ eventId }) => eventId === `slow-${offset}`)),
+  )
+  await expect.poll(lag, { timeout: 20_000 }).toBe(0)
+})

@@ -30,13 +30,25 @@ async function describe(terminal: Terminal, id: string, isJson: boolean): Promis
 async function descriptionOf(cluster: Cluster, id: string): Promise<Description> {
   const shown = findSubscription(await openStore(cluster), id)
   const group = cluster.names.subscriptionGroup(id)
-  if (shown.stored.kind === 'invalid') return { shown, group, progress: [], deadLetterRecords: null }
+  if (shown.stored.kind === 'invalid')
+    return { shown, group, progress: [], held: await heldCount(cluster, id), deadLetterRecords: null }
   const { subscription } = shown.stored
-  const [progress, deadLetterRecords] = await Promise.all([
+  const [progress, held, deadLetterRecords] = await Promise.all([
     groupProgress(cluster, subscription, shown.status),
+    heldCount(cluster, id),
     subscription.deadLetter === null ? null : recordCount(cluster, subscription.deadLetter.topic),
   ])
-  return { shown, group, progress, deadLetterRecords }
+  return { shown, group, progress, held, deadLetterRecords }
+}
+
+/** How many due retries wait in the subscription's held topic: the lag of its group. */
+async function heldCount({ kafka, names }: Cluster, id: string): Promise<number> {
+  const topic = names.heldTopic(id)
+  const offsets = await kafka.admin.offsets([topic])
+  if (offsets.length === 0) return 0
+  const committed = await kafka.admin.committed(names.heldGroup(id), [topic])
+  const from = new Map(committed.map(({ partition, offset }) => [partition, offset]))
+  return offsets.reduce((sum, { partition, low, high }) => sum + high - Math.max(from.get(partition) ?? 0, low), 0)
 }
 
 async function recordCount({ kafka }: Cluster, topic: string): Promise<number | null> {

@@ -13,12 +13,14 @@ export interface Description {
   readonly shown: ShownSubscription
   readonly group: string
   readonly progress: readonly PartitionProgress[]
+  /** Due retries that may not be attempted now. */
+  readonly held: number
   /** Records in the topic that its dead letters go to, those of others included; null when there is no such topic. */
   readonly deadLetterRecords: number | null
 }
 
 export function descriptionText(description: Description): string {
-  const { shown, group, progress, deadLetterRecords } = description
+  const { shown, group, progress, held, deadLetterRecords } = description
   const { id, stored, status } = shown
   const life = stored.life
   const head: (readonly [string, string])[] = [
@@ -26,28 +28,37 @@ export function descriptionText(description: Description): string {
     ['status', statusText(statusWord(stored, status), status)],
     ['revision', life === null ? '' : `${life.revision}, created ${new Date(life.generation).toISOString()}`],
   ]
+  const heldField = ['held', `${grouped(held)} due retries wait for their turn`] as const
+  const waiting = held > 0 ? [heldField] : []
   const parts = [
     stored.kind === 'valid'
       ? fields([
           ...head,
           ...resolvedFields(stored.subscription, stored.written),
           ['dead letters', deadLetterText(stored.subscription, deadLetterRecords)],
+          ...waiting,
           ['group', group],
         ])
-      : fields([...head, ['problems', stored.problems.map(({ message }) => message).join('\n')], ['group', group]]),
+      : fields([
+          ...head,
+          ['problems', stored.problems.map(({ message }) => message).join('\n')],
+          ...waiting,
+          ['group', group],
+        ]),
   ]
   if (progress.length > 0) parts.push(progressTable(progress))
   if (status !== null && status.history.length > 0) parts.push(historyTable(status))
   return parts.join('\n\n')
 }
 
-export function descriptionJson({ shown, group, progress, deadLetterRecords }: Description): unknown {
+export function descriptionJson({ shown, group, progress, held, deadLetterRecords }: Description): unknown {
   const valid = shown.stored.kind === 'valid' ? shown.stored.subscription : null
   return {
     ...subscriptionJson(shown),
     resolved: valid === null ? null : resolvedJson(valid),
     group,
     partitions: progress,
+    held,
     deadLetters: valid?.deadLetter ? { ...valid.deadLetter, records: deadLetterRecords } : null,
   }
 }
