@@ -65,6 +65,7 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       topics,
       sessionTimeoutMs: options.sessionTimeoutMs,
       generation: noGeneration,
+      keepsAllDone: false,
       startPlace: (_at, committed, low) =>
         startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
       onNoPlace: () => {},

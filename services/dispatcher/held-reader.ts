@@ -106,6 +106,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     topics: [names.heldTopic(id)],
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
+    keepsAllDone: true,
     startPlace: (_at, committed, low) =>
       startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
     onNoPlace: () => {},

@@ -62,6 +62,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     topics: subscription.topics,
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation,
+    keepsAllDone: true,
     startPlace(at, committed, low) {
       const status = options.status()
       const ofThisLife = status?.generation === generation ? status : null

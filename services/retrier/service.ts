@@ -126,6 +126,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     topics: names.retryTopics,
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
+    keepsAllDone: false,
     startPlace: (_at, committed, low) =>
       startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
     onNoPlace: () => {},

@@ -47,6 +47,7 @@ async function follow(
     topics: [topic],
     sessionTimeoutMs,
     generation: 7,
+    keepsAllDone: true,
     startPlace(_at, committed, low) {
       const start = startOffset(low)
       if (start === null) return { kind: 'unknown' }
@@ -167,6 +168,44 @@ test('what was done beyond the commit does not come again after a restart: it st
   await second.consumer.stop()
 })
 
+test('every second record of thousands is open: reading waits before what is done is more than a commit can say', async () => {
+  const records = 6_000
+  const { topic, groupId } = await topicWith(Array.from({ length: records }, (_, index) => index))
+  const isDone = (offset: number): boolean => offset % 2 === 1
+  const first = await follow(topic, groupId)
+  // Finished as they come, but for every second one: thousands would be open without an end to what is taken.
+  let finished = 0
+  const finishDone = (): boolean => {
+    for (; finished < first.taken.length; finished++) {
+      const one = first.taken[finished]!
+      if (isDone(one.record.offset)) one.partition.finish(one.open, false)
+    }
+    return first.commits.at(-1)?.metadata.length === lastLength && lastLength > 3_900
+  }
+  let lastLength = 0
+  await first.until(() => {
+    lastLength = first.commits.at(-1)?.metadata.length ?? 0
+    return finishDone()
+  })
+  const taken = first.taken.map(({ record }) => record.offset)
+  expect(taken.length).toBeLessThan(records)
+  await first.consumer.stop()
+
+  const second = await follow(topic, groupId)
+  const again = () => second.taken.map(({ record }) => record.offset).filter((offset) => offset <= taken.at(-1)!)
+  const finishAll = (): void => {
+    for (const one of second.taken.splice(0)) one.partition.finish(one.open, false)
+  }
+  await second.until(() => again().length >= taken.length / 2)
+  expect(again()).toEqual(taken.filter((offset) => !isDone(offset)))
+  // Once what is open is finished, reading goes on to the end.
+  await second.until(() => {
+    finishAll()
+    return second.commits.at(-1)?.offset === records
+  })
+  await second.consumer.stop()
+})
+
 test('a member that joins gets a part; what the other had open there is lost to it and comes again', async () => {
   const { topic, groupId } = await topicWith([], 2)
   await Promise.all([send(topic, [0, 1], 0), send(topic, [0, 1], 1)])
@@ -251,6 +290,7 @@ test('a partition that is paused and sought back hands the same record over agai
       }
     },
     onPlaced: () => {},
+    keepsAllDone: true,
     onFailed: (failure) => enough.reject(new Error(failure.message)),
     logger: silent,
   })

@@ -14,6 +14,17 @@ export interface CommitMetadata {
 /** Kafka's limit for the metadata of one offset, in bytes; ours is ASCII. */
 export const commitMetadataBytesMax = 4_096
 
+/** The characters that are left for what is done, behind the head of the metadata. */
+export function commitMetadataRoom(generation: number): number {
+  return commitMetadataBytesMax - headOf(generation).length - donePrefix.length
+}
+
+const donePrefix = ' done='
+
+function headOf(generation: number): string {
+  return `barnabas/1 generation=${generation}`
+}
+
 /**
  * The metadata of a commit: the version of this format, the life of the subscription (one that was deleted and made
  * again must not go on where its namesake stood), and what is done beyond the committed offset, as far as it fits.
@@ -21,10 +32,9 @@ export const commitMetadataBytesMax = 4_096
  *     barnabas/1 generation=1772366400000 done=1.2.1.4
  */
 export function encodeCommitMetadata(generation: number, committed: number, done: readonly OffsetRange[] = []): string {
-  const head = `barnabas/1 generation=${generation}`
+  const head = headOf(generation)
   if (done.length === 0) return head
-  const runs = encodeRanges(committed, done, commitMetadataBytesMax - head.length - ' done='.length)
-  return `${head} done=${runs}`
+  return `${head}${donePrefix}${encodeRanges(committed, done, commitMetadataRoom(generation))}`
 }
 
 /** Reads what `encodeCommitMetadata` wrote; null for what some other tool wrote (`kafka-consumer-groups --reset-offsets`). */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeCommitMetadata, encodeCommitMetadata } from './commit-metadata.ts'
+import { commitMetadataRoom, decodeCommitMetadata, encodeCommitMetadata } from './commit-metadata.ts'
+import { decodeRanges, encodeRanges } from './offset-ranges.ts'
 import { createOffsetTracker } from './offset-tracker.ts'
 import type { OpenRecord } from './offset-tracker.ts'
 
@@ -166,4 +167,63 @@ test('a life that begins with the metadata of another takes exactly what that on
       )
     }),
   )
+})
+
+/** As few characters as a commit's metadata never has, so that it is full soon. */
+const roomMax = 24
+const takeOrFinish = fc.oneof(
+  fc.record({ kind: fc.constant('take' as const), gaps: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 6 }) }),
+  fc.record({ kind: fc.constant('finish' as const), which: fc.nat() }),
+)
+
+test('what is done always fits into the metadata, in whatever order it is done, also after a change of owner', () => {
+  fc.assert(
+    fc.property(
+      fc.nat({ max: 1_000_000 }),
+      fc.array(takeOrFinish, { maxLength: 120 }),
+      fc.nat(),
+      (start, steps, change) => {
+        let tracker = createOffsetTracker(start)
+        let open: OpenRecord[] = []
+        for (const [index, step] of steps.entries()) {
+          if (index === change % 120) {
+            tracker = createOffsetTracker(tracker.committable, tracker.doneBeyond())
+            open = []
+          }
+          if (step.kind === 'take') {
+            let offset = tracker.next - 1
+            const offsets = step.gaps.map((gap) => (offset += gap + 1))
+            const takeable = tracker.takeable(offsets, roomMax)
+            if (open.length === 0) expect(takeable).toBeGreaterThan(0)
+            for (const taken of offsets.slice(0, takeable)) {
+              const record = tracker.take(taken)
+              if (record !== null) open.push(record)
+            }
+          } else if (open.length > 0) {
+            tracker.finish(open.splice(step.which % open.length, 1)[0]!)
+          }
+          const done = tracker.doneBeyond()
+          const text = encodeRanges(tracker.committable, done, roomMax)
+          expect(decodeRanges(tracker.committable, text)).toEqual(done)
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a thousand open records, every second one done: they fit, and the next has to wait', () => {
+  const tracker = createOffsetTracker(0)
+  const room = commitMetadataRoom(1_772_366_400_000)
+  const offsets = Array.from({ length: 5_000 }, (_, offset) => offset)
+  const takeable = tracker.takeable(offsets, room)
+  expect(takeable).toBeGreaterThan(2_000)
+  const open = offsets.slice(0, takeable).map((offset) => tracker.take(offset)!)
+  for (const record of open.filter(({ offset }) => offset % 2 === 1)) tracker.finish(record)
+  const metadata = encodeCommitMetadata(1_772_366_400_000, 0, tracker.doneBeyond())
+  expect(metadata.length).toBeLessThanOrEqual(4_096)
+  expect(decodeCommitMetadata(metadata, 0)?.done).toEqual(tracker.doneBeyond())
+  expect(tracker.takeable([takeable], room)).toBe(0)
+  tracker.finish(open[0]!)
+  expect(tracker.takeable([takeable], room)).toBe(1)
 })

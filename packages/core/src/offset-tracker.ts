@@ -25,6 +25,11 @@ export interface OffsetTracker {
   finish(record: OpenRecord): void
   /** Reading has gone on to here without a record (the end of a batch, a compacted gap). */
   skipTo(next: number): void
+  /**
+   * How many of the next records, given by their offsets in order, may be taken so that `doneBeyond` can be written in so
+   * many characters (`encodeRanges`) whatever the order in which they are finished.
+   */
+  takeable(offsets: readonly number[], charactersMax: number): number
   /** What is done at and beyond `committable`, in order. At most one range more than there are open records, plus what is left of an earlier life. */
   doneBeyond(): readonly OffsetRange[]
 }
@@ -32,6 +37,30 @@ export interface OffsetTracker {
 /** A record between `take` and `finish`. */
 export interface OpenRecord {
   readonly offset: number
+}
+
+/**
+ * What an open record needs at most in run lengths, with the done ones that follow it: "1.7." when there are any. One of
+ * several open ones in a row needs two characters, because of those half may finish first, every second one.
+ */
+function charactersOfOpen(doneBehind: number): number {
+  return doneBehind > 0 ? 3 + charactersOf(doneBehind) : 2
+}
+
+/** The same for the last open record and the ranges that are done behind it. */
+function charactersBehind(offset: number, ranges: readonly OffsetRange[]): number {
+  let cursor = offset + 1
+  let characters = 0
+  for (const [index, { from, to }] of ranges.entries()) {
+    if (index === 0) characters += charactersOfOpen(from <= cursor ? to - cursor : 0)
+    if (index > 0 || from > cursor) characters += charactersOf(from - cursor) + charactersOf(to - from) + 2
+    cursor = to
+  }
+  return ranges.length === 0 ? charactersOfOpen(0) : characters
+}
+
+function charactersOf(run: number): number {
+  return run.toString(36).length
 }
 
 /** A tracker that starts at `start`, the first offset to be read. `doneBefore` is in order. */
@@ -66,6 +95,27 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
     },
     skipTo(offset) {
       if (offset > next) next = offset
+    },
+    takeable(offsets, charactersMax) {
+      const later = ahead.filter(({ to }) => to > next)
+      let characters = 0
+      let last: number | undefined
+      /** With one more open record; the one before it is followed by what lies between them. */
+      const add = (offset: number): void => {
+        if (last !== undefined) characters += charactersOfOpen(offset - last - 1)
+        last = offset
+      }
+      for (const offset of open) add(offset)
+      for (const [index, offset] of offsets.entries()) {
+        while (later[0] !== undefined && later[0].to <= offset) later.shift()
+        const wasDone = later[0] !== undefined && later[0].from <= offset
+        if (wasDone) continue
+        // Alone it stops nothing: once it is done, nothing before it is open.
+        const isAlone = last === undefined
+        add(offset)
+        if (!isAlone && characters + charactersBehind(offset, later) > charactersMax) return index
+      }
+      return offsets.length
     },
     doneBeyond() {
       const ranges: OffsetRange[] = []

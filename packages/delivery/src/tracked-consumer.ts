@@ -1,4 +1,4 @@
-import { createOffsetTracker, decodeCommitMetadata, encodeCommitMetadata } from '@barnabas/core'
+import { commitMetadataRoom, createOffsetTracker, decodeCommitMetadata, encodeCommitMetadata } from '@barnabas/core'
 import type { KafkaRecord, OffsetTracker, OpenRecord, StartPlace, TopicPartition } from '@barnabas/core'
 import type {
   Assignment,
@@ -76,6 +76,11 @@ export interface TrackedConsumerOptions {
   readonly onFailed: (failure: ConsumerFailure) => void
   readonly onCommitted?: (positions: readonly CommitPosition[]) => void
   readonly maxBytesPerPartition?: number
+  /**
+   * A group that one subscription has for itself takes no more records before what is done of them would not fit into a
+   * commit's metadata, so nothing that is done is forgotten. A shared tier must not stop for one of its subscriptions.
+   */
+  readonly keepsAllDone: boolean
   readonly logger: Logger
 }
 
@@ -86,6 +91,8 @@ const commitAfterWriteMs = 20
 const troubleDelayMs = 500
 
 interface OwnPartition extends TrackedPartition {
+  /** Takes no more records until some that are open are finished. */
+  isFull: boolean
   isLost: boolean
   tracker: OffsetTracker
   /** What stands at the broker, null when that is not ours. */
@@ -100,6 +107,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   let stopped = false
   let draining = false
   const commits = createCommitSchedule(commitDone)
+  const roomOfMetadata = commitMetadataRoom(options.generation)
 
   const consumer: Consumer = kafka.consumer({
     groupId,
@@ -112,7 +120,11 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       const partition = batch.startsAnew === true ? startAnew(known, first) : known
       // After a seek the client may still hand over what is behind us.
       const fresh = batch.records.filter((record) => record.offset >= partition.tracker.next)
-      if (fresh.length > 0) options.onRecords(partition, fresh)
+      const takeable = takeableOf(partition, fresh)
+      if (takeable > 0) options.onRecords(partition, takeable === fresh.length ? fresh : fresh.slice(0, takeable))
+      const left = fresh[takeable]
+      const isTaken = takeable === 0 || partition.tracker.next > (fresh[takeable - 1]?.offset ?? 0)
+      if (left !== undefined && isTaken) return leave(partition, left)
       const last = batch.records.at(-1)
       if (last === undefined || partition.tracker.next > last.offset) partition.tracker.skipTo(batch.nextOffset)
       if (partition.tracker.openCount === 0) commits.within(commitIntervalMs)
@@ -131,6 +143,32 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     },
     onFailed: options.onFailed,
   })
+
+  function takeableOf({ tracker }: OwnPartition, records: readonly KafkaRecord[]): number {
+    if (!options.keepsAllDone) return records.length
+    return tracker.takeable(
+      records.map(({ offset }) => offset),
+      roomOfMetadata,
+    )
+  }
+
+  /** The next record is not taken, unless those before it were finished while they were handed over. */
+  function leave(partition: OwnPartition, next: KafkaRecord): void {
+    consumer.seek(partition, next.offset)
+    if (hasRoomAgain(partition)) return
+    partition.isFull = true
+    consumer.pause([partition])
+    const { topic, partition: number } = partition
+    logger.debug(
+      { group: groupId, topic, partition: number },
+      'what is done would not fit into a commit: reading waits',
+    )
+  }
+
+  /** With half of the room free again, so that it does not stop for every record. */
+  function hasRoomAgain(partition: OwnPartition): boolean {
+    return partition.tracker.takeable([partition.tracker.next], roomOfMetadata / 2) > 0
+  }
 
   function lose(partition: OwnPartition | undefined): void {
     if (partition === undefined) return
@@ -233,19 +271,24 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       tracker,
       committed: null,
       isLost: false,
+      isFull: false,
       get lost() {
         return own.isLost || leaseIsOver()
       },
       take: (offset) => tracker.take(offset),
       finish(record, wroteRecord) {
         tracker.finish(record)
+        if (own.isFull && hasRoomAgain(own)) {
+          own.isFull = false
+          own.resume()
+        }
         if (!own.isLost) commits.within(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
       },
       pause() {
         if (!own.isLost) consumer.pause([own])
       },
       resume() {
-        if (!own.isLost && !draining) consumer.resume([own])
+        if (!own.isLost && !draining && !own.isFull) consumer.resume([own])
       },
       seek(offset) {
         if (!own.isLost) consumer.seek(own, offset)
