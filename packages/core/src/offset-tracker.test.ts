@@ -185,14 +185,14 @@ test('what is done always fits into the metadata, in whatever order it is done, 
       (start, steps, change) => {
         let tracker = createOffsetTracker(start)
         let open: OpenRecord[] = []
-        for (const [index, step] of steps.entries()) {
+        for (const [index, action] of steps.entries()) {
           if (index === change % 120) {
             tracker = createOffsetTracker(tracker.committable, tracker.doneBeyond())
             open = []
           }
-          if (step.kind === 'take') {
+          if (action.kind === 'take') {
             let offset = tracker.next - 1
-            const offsets = step.gaps.map((gap) => (offset += gap + 1))
+            const offsets = action.gaps.map((gap) => (offset += gap + 1))
             const takeable = tracker.takeable(offsets, roomMax)
             if (open.length === 0) expect(takeable).toBeGreaterThan(0)
             for (const taken of offsets.slice(0, takeable)) {
@@ -200,7 +200,7 @@ test('what is done always fits into the metadata, in whatever order it is done, 
               if (record !== null) open.push(record)
             }
           } else if (open.length > 0) {
-            tracker.finish(open.splice(step.which % open.length, 1)[0]!)
+            tracker.finish(open.splice(action.which % open.length, 1)[0]!)
           }
           const done = tracker.doneBeyond()
           const text = encodeRanges(tracker.committable, done, roomMax)
