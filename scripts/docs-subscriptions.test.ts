@@ -8,6 +8,7 @@ import {
 } from '@barnabas/core'
 import {
   inFlightBytesMax,
+  ownShareBytes,
   readBytesMax,
   retryBytesMax,
   tierLanesBytesMax,
@@ -46,7 +47,7 @@ test('limits', () => {
   expect(differences('limits', tableOf(subscriptions, 'Limits'), limits)).toBe('')
   const together = new Map<string, Row>(
     Object.entries({
-      'read and not finished': megabytes(readBytesMax),
+      'read and not finished': `${megabytes(readBytesMax)}, and ${ownShareBytes / 1024}KB of each subscription`,
       'due retries in hand': megabytes(retryBytesMax),
       'due within a second or five': megabytes(tierLanesBytesMax),
     }).map(([name, limit]) => [name, { 'of all subscriptions': limit }]),

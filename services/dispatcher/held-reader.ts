@@ -1,5 +1,5 @@
 import { decodeRetryHeaders, inMemoryRestMs, restedMs, startPlace } from '@barnabas/core'
-import type { DeliveryState, Names, StatusRecord, Subscription } from '@barnabas/core'
+import type { DeliveryState, KafkaRecord, Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
   createMemoryWait,
@@ -17,11 +17,13 @@ import type {
   Deliverer,
   DoubledRecords,
   DrainLimits,
+  InHand,
   KnownSubscriptions,
   Logger,
   ReadBudget,
   Recipient,
   RetryRecord,
+  TrackedPartition,
 } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
 
@@ -72,7 +74,23 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     budget,
     onFreed: () => gate.freed(),
   })
-  const gate = createReadGate(window, budget)
+  /** Taken, and on its way to the window. */
+  const entering = { records: 0, bytes: 0 }
+  const inHand: InHand = {
+    get waiting() {
+      return window.waiting + entering.records
+    },
+    get waitingBytes() {
+      return window.waitingBytes + entering.bytes
+    },
+    get inFlight() {
+      return window.inFlight
+    },
+    get inFlightBytes() {
+      return window.inFlightBytes
+    },
+  }
+  const gate = createReadGate(inHand, budget)
   const cleaner = createRecordCleaner({ deleteRecords: (below) => kafka.admin.deleteRecords(below), logger })
 
   const handle = createRetryHandle<RetryRecord>({
@@ -97,7 +115,11 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       return isDoubled
     },
     waitUntil: (time) => memoryWait.until(time),
-    release: () => {},
+    release({ bytes }) {
+      entering.records -= 1
+      entering.bytes -= bytes
+      gate.freed()
+    },
   })
 
   const consumer = createTrackedConsumer({
@@ -112,10 +134,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     onNoPlace: () => {},
     onRecords(partition, records) {
       for (const record of records) {
-        const open = partition.take(record.offset)
-        if (open === null) continue
-        const decoded = decodeRetryHeaders(record.headers)
-        void handle({ partition, open, record: copiedRecord(record), decoded, bytes: retryRecordBytes(record) })
+        if (!gate.takes()) return gate.rest(partition, record.offset)
+        take(partition, record)
       }
       gate.check(partition)
     },
@@ -129,6 +149,16 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     onCommitted: (positions) => cleaner.committed(positions),
     logger,
   })
+
+  function take(partition: TrackedPartition, record: KafkaRecord): void {
+    const open = partition.take(record.offset)
+    if (open === null) return
+    const bytes = retryRecordBytes(record)
+    entering.records += 1
+    entering.bytes += bytes
+    const decoded = decodeRetryHeaders(record.headers)
+    void handle({ partition, open, record: copiedRecord(record), decoded, bytes })
+  }
 
   function presentOf(subscriptionId: string): Subscription | null {
     const entry = subscriptions.get(subscriptionId)

@@ -1,6 +1,13 @@
 import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
-import { createReadGate, createTrackedConsumer, createWindow, drain, inFlightBytesMax } from '@barnabas/delivery'
+import {
+  copiedRecord,
+  createReadGate,
+  createTrackedConsumer,
+  createWindow,
+  drain,
+  inFlightBytesMax,
+} from '@barnabas/delivery'
 import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
 import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
@@ -82,7 +89,10 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         'NO_PLACE',
       ),
     onRecords(partition, records) {
-      for (const record of records) handle(partition, record)
+      for (const record of records) {
+        if (!gate.takes()) return gate.rest(partition, record.offset)
+        handle(partition, gate.isTight ? copiedRecord(record) : record)
+      }
       gate.check(partition)
     },
     onLost: (partition) => gate.lost(partition),

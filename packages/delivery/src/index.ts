@@ -8,6 +8,7 @@ export { drain, writeBeforeExitMs, writeBeforeLeavingMs } from './drain.ts'
 export type { DrainLimits } from './drain.ts'
 export {
   inFlightBytesMax,
+  ownShareBytes,
   readBytesMax,
   retryBytesMax,
   tierLanesBytesMax,
@@ -21,6 +22,7 @@ export { createMemoryWait } from './memory-wait.ts'
 export { createReadBudget } from './read-budget.ts'
 export type { ReadBudget } from './read-budget.ts'
 export { createReadGate } from './read-gate.ts'
+export type { InHand } from './read-gate.ts'
 export { createRecipients } from './recipients.ts'
 export type { KnownSubscription, KnownSubscriptions } from './recipients.ts'
 export { createRecordCleaner } from './record-cleaner.ts'

@@ -20,6 +20,8 @@ export const waitingRetryBytesMax = 4 * mebibyte
 
 /** What a dispatcher has read and not finished, of all subscriptions. */
 export const readBytesMax = 64 * mebibyte
+/** What of it each subscription may have in any case, or one larger event, so that those who fill it delay nobody. */
+export const ownShareBytes = 256 * 1024
 /** What a retrier has in hand of due retries, of all subscriptions: apart, so that a backlog of events delays no retry. */
 export const retryBytesMax = 32 * mebibyte
 

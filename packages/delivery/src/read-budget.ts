@@ -1,7 +1,7 @@
 /**
  * What a service holds of everything that it has read and not finished, all subscriptions together, in bytes. It bounds
- * reading, not attempts: beyond it a subscription has no more than one event in hand, and everybody has that one, so
- * that those who fill the budget hold up nobody.
+ * reading, not attempts, and leaves each subscription a small share of its own (`createReadGate`), so that those who
+ * fill it delay nobody.
  */
 export interface ReadBudget {
   add(bytes: number): void

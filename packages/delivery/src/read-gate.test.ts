@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { waitingBytesMax, waitingRecordsMax } from './limits.ts'
+import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createReadGate } from './read-gate.ts'
 import type { TrackedPartition } from './tracked-consumer.ts'
@@ -12,7 +12,7 @@ function partitionNamed(name: string, steps: string[]): TrackedPartition {
     openCount: 0,
     take: () => null,
     finish() {},
-    seek() {},
+    seek: (offset) => void steps.push(`${name} sought to ${offset}`),
     pause: () => void steps.push(`${name} paused`),
     resume: () => void steps.push(`${name} resumed`),
   }
@@ -20,7 +20,7 @@ function partitionNamed(name: string, steps: string[]): TrackedPartition {
 
 function gateOf(changes: { budgetBytes?: number } = {}) {
   const steps: string[] = []
-  const window = { waiting: 0, waitingBytes: 0, inFlight: 0 }
+  const window = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
   const budget = createReadBudget(changes.budgetBytes ?? 1_000)
   const gate = createReadGate(window, budget)
   return { steps, window, budget, gate, one: partitionNamed('one', steps), two: partitionNamed('two', steps) }
@@ -47,21 +47,32 @@ test.each([
   expect(steps.slice(2)).toEqual(['one resumed', 'two resumed'])
 })
 
-test('without budget it reads on when nothing of it is in hand, which the others cannot keep it from', () => {
+test('without budget it has its own share, which the others cannot keep it from', () => {
+  const { steps, window, budget, gate, one } = gateOf()
+  expect([gate.takes(), gate.isTight]).toEqual([true, false])
+  budget.add(1_000)
+  expect([gate.takes(), gate.isTight]).toEqual([true, true])
+  window.inFlight = 1
+  window.inFlightBytes = ownShareBytes - 1
+  expect(gate.takes()).toBe(true)
+  window.inFlightBytes = ownShareBytes
+  expect(gate.takes()).toBe(false)
+  gate.rest(one, 17)
+  expect(steps).toEqual(['one paused', 'one sought to 17'])
+  gate.freed()
+  expect(steps).toHaveLength(2)
+  window.inFlightBytes = 0
+  gate.freed()
+  expect(steps.slice(2)).toEqual(['one resumed'])
+})
+
+test('without budget nothing waits for a place', () => {
   const { steps, window, budget, gate, one } = gateOf()
   budget.add(1_000)
-  gate.check(one)
-  expect(steps).toEqual([])
   window.waiting = 1
+  expect(gate.takes()).toBe(false)
   gate.check(one)
   expect(steps).toEqual(['one paused'])
-  window.waiting = 0
-  window.inFlight = 1
-  gate.freed()
-  expect(steps).toHaveLength(1)
-  window.inFlight = 0
-  gate.freed()
-  expect(steps).toEqual(['one paused', 'one resumed'])
 })
 
 test('and when others give back half of the budget', () => {

@@ -1,4 +1,4 @@
-import { waitingBytesMax, waitingRecordsMax } from './limits.ts'
+import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
 import type { ReadBudget } from './read-budget.ts'
 import type { TrackedPartition } from './tracked-consumer.ts'
 import type { Window } from './window.ts'
@@ -6,12 +6,18 @@ import type { Window } from './window.ts'
 /**
  * Stops reading a subscription's partitions while enough of it waits for a place in its window, and its own alone:
  *
- *     reading ── 500 records or 4 MiB wait, or the service has no budget left and one waits ──► paused
- *        ▲                                                                                    │
- *        └──── a fifth of it waits, and there is budget, or nothing of it is in hand ─────────┘
+ *     reading ── 500 records or 4 MiB wait, or the service has no budget left and its own share is used up ──► paused
+ *        ▲                                                                                                    │
+ *        └───────────────── a fifth of it waits, and there is budget, or some of its own share ───────────────┘
  */
 export interface ReadGate {
-  /** After records of the partition were given to the window. */
+  /** Whether one more record may be given to the window; one that may not is read again later (`rest`). */
+  takes(): boolean
+  /** No budget is left: what is taken is taken as a copy, so that it does not keep the whole of its fetch in memory. */
+  readonly isTight: boolean
+  /** Pauses the partition, which goes on at this offset when there is room. */
+  rest(partition: TrackedPartition, offset: number): void
+  /** After all records of a batch were given to the window. */
   check(partition: TrackedPartition): void
   /** After something has left the window. */
   freed(): void
@@ -19,26 +25,43 @@ export interface ReadGate {
   close(): void
 }
 
-export function createReadGate(window: Pick<Window, 'waiting' | 'waitingBytes' | 'inFlight'>, budget: ReadBudget) {
+export type InHand = Pick<Window, 'waiting' | 'waitingBytes' | 'inFlight' | 'inFlightBytes'>
+
+export function createReadGate(inHand: InHand, budget: ReadBudget): ReadGate {
   const paused = new Set<TrackedPartition>()
 
+  function takes(): boolean {
+    if (!budget.isFull || inHand.waiting + inHand.inFlight === 0) return true
+    return inHand.waiting === 0 && inHand.inFlightBytes < ownShareBytes
+  }
+
+  function pause(partition: TrackedPartition): void {
+    partition.pause()
+    paused.add(partition)
+  }
+
   function freed(): void {
-    if (paused.size === 0 || window.waiting > waitingRecordsMax / 5 || window.waitingBytes > waitingBytesMax / 5) return
-    if (budget.isFull && window.waiting + window.inFlight > 0) return
+    if (paused.size === 0 || inHand.waiting > waitingRecordsMax / 5 || inHand.waitingBytes > waitingBytesMax / 5) return
+    if (!takes()) return
     for (const partition of paused) partition.resume()
     paused.clear()
   }
 
   budget.onRoom(freed)
   return {
+    takes,
+    get isTight() {
+      return budget.isFull
+    },
+    rest(partition, offset) {
+      pause(partition)
+      partition.seek(offset)
+    },
     check(partition) {
-      const isFull = window.waiting > waitingRecordsMax || window.waitingBytes > waitingBytesMax
-      if (!isFull && !(budget.isFull && window.waiting > 0)) return
-      partition.pause()
-      paused.add(partition)
+      if (inHand.waiting > waitingRecordsMax || inHand.waitingBytes > waitingBytesMax || !takes()) pause(partition)
     },
     freed,
     lost: (partition) => void paused.delete(partition),
     close: () => budget.offRoom(freed),
-  } satisfies ReadGate
+  }
 }

@@ -7,6 +7,7 @@ import type { ReadBudget } from './read-budget.ts'
  */
 export interface Window {
   readonly inFlight: number
+  readonly inFlightBytes: number
   /** How many wait for a place, and their bytes. */
   readonly waiting: number
   readonly waitingBytes: number
@@ -81,6 +82,9 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
   return {
     get inFlight() {
       return inFlight
+    },
+    get inFlightBytes() {
+      return inFlightBytes
     },
     get waiting() {
       return queue.length - head
