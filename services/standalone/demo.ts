@@ -83,7 +83,8 @@ async function play(host: Host, service: ServiceProcess, producer: Producer): Pr
   const ended = Promise.withResolvers<void>()
   host.onDelivery((report) => {
     const id = report.state.subscriptionId
-    if (id === undefined || !open.has(id) || report.verdict.kind === 'park') return
+    const isWaiting = report.verdict.kind === 'park' || report.verdict.kind === 'hold'
+    if (id === undefined || !open.has(id) || isWaiting) return
     host.logger.info(lineOf(id, report))
     if (report.verdict.kind !== 'retry') open.delete(id)
     if (open.size === 0) ended.resolve()
