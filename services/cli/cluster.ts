@@ -5,7 +5,7 @@ import { connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import { readBrokerFile } from '@barnabas/local-kafka'
 import type { BrokerFile } from '@barnabas/local-kafka'
-import { readEnvironment } from '@barnabas/runtime'
+import { kafkaConnectionHint, readEnvironment } from '@barnabas/runtime'
 import type { Config, KafkaConfig } from '@barnabas/runtime'
 import { Refusal } from './refusal.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,6 +31,7 @@ export interface Surroundings {
 
 const answersWithinMs = 10_000
 const closedWithinMs = 200
+const noAnswer = `no answer within ${answersWithinMs / 1_000} s`
 const repositoryRoot = resolve(import.meta.dirname, '../..')
 
 /** Reads the environment and looks for the broker of `start`. Throws a `Refusal` with every bad variable. */
@@ -55,9 +56,11 @@ export async function withCluster<Result>(
   work: (cluster: Cluster) => Promise<Result>,
 ): Promise<Result> {
   if (brokers === null) throw new Refusal('no broker: run `pnpm start` or set KAFKA_BROKERS')
-  const kafka = connectKafka({ brokers, clientId: 'barnabas-cli', logger: silent, ...security(config.kafka) })
+  const heard = { connectionError: '' }
+  const logger = { ...silent, debug: (_: object, message: string) => hear(heard, message) }
+  const kafka = connectKafka({ brokers, clientId: 'barnabas-cli', logger, ...security(config.kafka) })
   try {
-    await firstAnswer(kafka, brokers.join(','))
+    await firstAnswer(kafka, brokers.join(','), () => heard.connectionError)
     const isLocal = local !== null && local.brokers === brokers.join(',')
     return await work({ kafka, config, names: names(config.prefix), brokers: brokers.join(','), isLocal })
   } catch (error) {
@@ -87,13 +90,21 @@ async function findLocalBroker(dataDir: string, cwd: string): Promise<BrokerFile
   return null
 }
 
-async function firstAnswer(kafka: KafkaClient, brokers: string): Promise<void> {
+async function firstAnswer(kafka: KafkaClient, brokers: string, connectionError: () => string): Promise<void> {
   try {
-    await withinMs(kafka.admin.brokerCount(), answersWithinMs)
+    await withinMs(kafka.admin.brokerCount(), answersWithinMs, noAnswer)
   } catch (error) {
-    const reason = error instanceof Error && error.message !== '' ? ` (${error.message})` : ''
-    throw new Refusal(`Kafka at ${brokers} does not answer${reason}; is it running, and is KAFKA_BROKERS right?`)
+    const message = error instanceof Error ? error.message : ''
+    const reason = message === noAnswer && connectionError() !== '' ? connectionError() : message
+    const mend = kafkaConnectionHint(reason) || '; is it running, and is KAFKA_BROKERS right?'
+    throw new Refusal(`Kafka at ${brokers} does not answer${reason === '' ? '' : ` (${reason})`}${mend}`)
   }
+}
+
+/** What the client tries again by itself is told only when nothing came of it in time. */
+function hear(heard: { connectionError: string }, message: string): void {
+  const found = /Connection error: .*/.exec(message)
+  if (found !== null) heard.connectionError = found[0]
 }
 
 /** Not authorized, gone in the middle, too old …: no defect of ours, and said in the broker's words. */
@@ -101,9 +112,9 @@ function isKafkaError(error: unknown): error is Error {
   return error instanceof Error && error.name.startsWith('KafkaJS')
 }
 
-async function withinMs<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {
+async function withinMs<Result>(work: Promise<Result>, limitMs: number, message = ''): Promise<Result> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${limitMs / 1_000} s`)), limitMs)
+  const timer = setTimeout(() => late.reject(new Error(message)), limitMs)
   try {
     return await Promise.race([work, late.promise])
   } finally {

@@ -13,7 +13,14 @@ import {
   prepareOwnTopics,
 } from '@barnabas/registry'
 import type { PrepareOwnTopicsOptions, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
-import { createHealth, createMetrics, describeConfig, startHealthServer, StartupError } from '@barnabas/runtime'
+import {
+  createHealth,
+  createMetrics,
+  describeConfig,
+  kafkaConnectionHint,
+  startHealthServer,
+  StartupError,
+} from '@barnabas/runtime'
 import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
 import { addressGuard, createWebhookSender } from '@barnabas/webhook'
 import { watchHeartbeats } from './watch-heartbeats.ts'
@@ -221,9 +228,8 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
 /** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
 async function prepareTopics(names: Names, options: PrepareOwnTopicsOptions): Promise<number> {
   const prepared = await prepareOwnTopics(options).catch((error: unknown) => {
-    throw new StartupError(
-      `no Kafka answers at ${options.bootstrapServer}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    const message = error instanceof Error ? error.message : String(error)
+    throw new StartupError(`no Kafka answers at ${options.bootstrapServer}: ${message}${kafkaConnectionHint(message)}`)
   })
   if (prepared.kind === 'refused') {
     throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)
