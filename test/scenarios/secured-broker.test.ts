@@ -9,7 +9,7 @@ import { createTopic, plainKafka, produce, readTopic } from '../support/kafka.ts
 import { runProcess } from '../support/processes.ts'
 import type { RunningProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { password, startSecuredBroker } from '../support/secured-broker.ts'
+import { canMakeCertificates, password, startSecuredBroker } from '../support/secured-broker.ts'
 import type { SecuredBroker } from '../support/secured-broker.ts'
 import { canRunOwnBroker } from '../support/start.ts'
 
@@ -46,7 +46,7 @@ function aclsOf({ service, resource, name, operations }: Grant) {
   }))
 }
 
-describe.skipIf(!(await canRunOwnBroker()))('on a broker with TLS, SASL and ACLs', () => {
+describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())('on a broker with TLS, SASL and ACLs', () => {
   let broker: SecuredBroker
   const admin = () => plainKafka([broker.adminBrokers]).admin()
 

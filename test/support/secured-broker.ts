@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -23,6 +23,13 @@ export interface SecuredBroker {
   /** The certificate of an authority that did not sign the broker's. */
   readonly otherCaFile: string
   stop(): Promise<void>
+}
+
+/** Certificates are made with openssl. */
+export function canMakeCertificates(): boolean {
+  const can = spawnSync('openssl', ['version']).status === 0
+  if (!can) console.warn('skipped: the certificates of a broker with TLS are made with openssl')
+  return can
 }
 
 /** One for each service, and one that no ACL names. */
