@@ -57,7 +57,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
       subscription,
       event,
       parcel: { record, state: newState(subscription, record) },
-      abandoned: () => partition.lost,
+      owner: partition,
       dueAt: null,
       signal: options.cancel,
     })
@@ -72,7 +72,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
       { kind: 'dead-letter', reason: 'EventMalformed' },
       { record, state },
       { subscription, event: null },
-      () => partition.lost,
+      partition,
     )
     if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
   }

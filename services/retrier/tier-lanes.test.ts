@@ -19,6 +19,7 @@ function recordingPartition() {
     topic: 'barnabas.retry.10s',
     partition: 0,
     lost: false,
+    settled: undefined,
     openCount: 0,
     take(offset: number): OpenRecord {
       taken.push(offset)

@@ -11,7 +11,7 @@ interface Sabotage {
   readonly becomes: string
 }
 
-const write = 'const written = await writers.write(retryRecords(parcel, verdict.dueAt, to), abandoned)'
+const write = 'const written = await writers.write(retryRecords(parcel, verdict.dueAt, to), owner)'
 const readState = 'const state = options.stateOf?.(retry, decoded.state) ?? decoded.state'
 
 const sabotages: Readonly<Record<string, readonly Sabotage[]>> = {
@@ -41,7 +41,7 @@ const sabotages: Readonly<Record<string, readonly Sabotage[]>> = {
     {
       file: 'packages/delivery/src/carry-out.ts',
       line: write,
-      becomes: `if (parcel.state.source.offset % 50 === 7) await writers.write(retryRecords({ ...parcel, state: { ...parcel.state, hops: parcel.state.hops + 100 } }, verdict.dueAt, to), abandoned); ${write}`,
+      becomes: `if (parcel.state.source.offset % 50 === 7) await writers.write(retryRecords({ ...parcel, state: { ...parcel.state, hops: parcel.state.hops + 100 } }, verdict.dueAt, to), owner); ${write}`,
     },
   ],
 }

@@ -150,7 +150,7 @@ describe('a consumer', () => {
     const port = connectPort()
     const topic = await newTopic(port, 2)
     const groupId = randomName('contract')
-    const told: boolean[] = []
+    const told: (boolean | string)[] = []
     const one = await startMember(port, {
       topics: [topic],
       groupId,
@@ -158,12 +158,14 @@ describe('a consumer', () => {
         told.push(await one.consumer.commit([{ topic, partition: 0, offset: 0, metadata: 'before the rejoin' }]))
         await new Promise(() => {})
       },
+      onUnsettled: () => void (told.at(-1) === 'unsettled' || told.push('unsettled')),
+      onAssigned: () => void told.push('assigned'),
     })
-    expect(told).toEqual([])
+    expect(told).toEqual(['unsettled', 'assigned'])
     const startedAt = Date.now()
     const two = await startMember(port, { topics: [topic], groupId })
     await two.assignments.until((all) => all.at(-1)?.gained.length === 1)
-    expect(told).toEqual([true])
+    expect(told.slice(2, 5)).toEqual([true, 'unsettled', 'assigned'])
     expect(Date.now() - startedAt).toBeLessThan(5_000)
     expect(await port.admin.committed(groupId, [topic])).toMatchObject([{ metadata: 'before the rejoin' }])
   })

@@ -1,5 +1,6 @@
 import { deadLetterRecords, retryHeaders, tierFor, tierPartition } from '@barnabas/core'
 import type { DeadLetter, DeliveryState, KafkaRecord, OutgoingRecord, Tier, Verdict } from '@barnabas/core'
+import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
 /** Whatever a verdict is about: an event's record as it stood on its source topic, and what is known of its delivery. */
@@ -52,7 +53,7 @@ export type CarryOut = (
   verdict: Verdict,
   parcel: Parcel,
   deadLetter: () => DeadLetterDetails,
-  abandoned: () => boolean,
+  owner: Owner,
 ) => CarriedOut | Promise<CarriedOut>
 
 /** What may not be attempted now and cannot be held, for its topic may not be made, is parked again for this long. */
@@ -84,27 +85,27 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     return { topic: options.tierTopic(tier), partitions: options.tierPartitions }
   }
 
-  async function heldTopicOf(subscriptionId: string, abandoned: () => boolean): Promise<HeldTopic> {
+  async function heldTopicOf(subscriptionId: string, owner: Owner): Promise<HeldTopic> {
     for (;;) {
       const found = await options.heldTopics.find(subscriptionId)
-      if (found.kind !== 'unavailable' || abandoned()) return found
+      if (found.kind !== 'unavailable' || owner.lost) return found
       await new Promise((resolve) => setTimeout(resolve, askAgainMs))
     }
   }
 
-  const carryOut: CarryOut = (verdict, parcel, deadLetter, abandoned) => {
-    if (abandoned()) return { kind: 'abandoned' }
+  const carryOut: CarryOut = (verdict, parcel, deadLetter, owner) => {
+    if (owner.lost) return { kind: 'abandoned' }
     switch (verdict.kind) {
       case 'done':
       case 'drop':
         return { kind: 'durable', wroteRecord: false, verdict }
       case 'retry':
       case 'park':
-        return writeRetry(verdict, parcel, tierOf(verdict.dueAt), deadLetter, abandoned)
+        return writeRetry(verdict, parcel, tierOf(verdict.dueAt), deadLetter, owner)
       case 'hold':
-        return hold(verdict, parcel, deadLetter, abandoned)
+        return hold(verdict, parcel, deadLetter, owner)
       case 'dead-letter':
-        return writeLetter(verdict, parcel.record, parcel.state, deadLetter(), abandoned)
+        return writeLetter(verdict, parcel.record, parcel.state, deadLetter(), owner)
       case 'retry-in-place':
       case 'block':
         throw new Error(`${verdict.kind} is not available in this version; \`apply\` refuses what would lead to it`)
@@ -117,15 +118,15 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     verdict: Extract<Verdict, { kind: 'hold' }>,
     parcel: Parcel,
     deadLetter: () => DeadLetterDetails,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
-    const held = await heldTopicOf(parcel.state.subscriptionId, abandoned)
-    if (held.kind === 'there') return writeRetry(verdict, parcel, held, deadLetter, abandoned)
+    const held = await heldTopicOf(parcel.state.subscriptionId, owner)
+    if (held.kind === 'there') return writeRetry(verdict, parcel, held, deadLetter, owner)
     if (held.kind === 'unavailable') return { kind: 'abandoned' }
     // Nobody waits for it in the tier either: it leaves that, and comes back.
     const againMs = parkAgainMs * options.timeScale
     const waiting = verdict.because === 'stopped' ? expiringLater(parcel, againMs) : parcel
-    return carryOut({ kind: 'park', dueAt: now() + againMs }, waiting, deadLetter, abandoned)
+    return carryOut({ kind: 'park', dueAt: now() + againMs }, waiting, deadLetter, owner)
   }
 
   async function writeRetry(
@@ -133,15 +134,15 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     parcel: Parcel,
     to: { readonly topic: string; readonly partitions: number },
     deadLetter: () => DeadLetterDetails,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
-    const written = await writers.write(retryRecords(parcel, verdict.dueAt, to), abandoned)
+    const written = await writers.write(retryRecords(parcel, verdict.dueAt, to), owner)
     if (written.kind === 'abandoned') return written
     if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
     // The value alone is more than a tier takes: only its position can be kept.
     const { key, headers } = parcel.record
     const tooLarge = { kind: 'dead-letter', reason: 'RecordTooLarge' } as const
-    return writeLetter(tooLarge, { key, value: null, headers }, parcel.state, deadLetter(), abandoned)
+    return writeLetter(tooLarge, { key, value: null, headers }, parcel.state, deadLetter(), owner)
   }
 
   function writeLetter(
@@ -149,10 +150,10 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     { key, value, headers }: Parcel['record'],
     state: DeliveryState,
     details: DeadLetterDetails,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
     const letter = { key, value, headers, state, ...details, reason: verdict.reason, time: now() }
-    return writeDeadLetter(writers, letter, verdict, abandoned)
+    return writeDeadLetter(writers, letter, verdict, owner)
   }
 
   return carryOut
@@ -169,13 +170,21 @@ export async function writeDeadLetter(
   writers: Writers,
   letter: Omit<DeadLetter, 'topic'> & DeadLetterDetails,
   verdict: Verdict,
-  abandoned: () => boolean,
+  owner: Owner,
 ): Promise<CarriedOut> {
   for (;;) {
     const topic = letter.topic()
     const isElsewhere = () => letter.topic() !== topic
-    const written = await writers.write(deadLetterRecords({ ...letter, topic }), () => abandoned() || isElsewhere())
-    if (written.kind === 'abandoned' && !abandoned()) continue
+    const here: Owner = {
+      get lost() {
+        return owner.lost || isElsewhere()
+      },
+      get settled() {
+        return owner.settled
+      },
+    }
+    const written = await writers.write(deadLetterRecords({ ...letter, topic }), here)
+    if (written.kind === 'abandoned' && !owner.lost) continue
     if (written.kind === 'abandoned') return written
     if (written.kind === 'written') return { kind: 'durable', wroteRecord: true, verdict }
     // Not even our headers alone fit: the topic's limit is below any use, and only its owner can mend that.

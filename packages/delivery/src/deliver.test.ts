@@ -5,6 +5,7 @@ import { createCarryOut } from './carry-out.ts'
 import type { HeldTopic } from './carry-out.ts'
 import { createDeliverer } from './deliver.ts'
 import type { DeliveryReport } from './deliver.ts'
+import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
@@ -24,6 +25,7 @@ function eventOf(record: { value: Buffer | null; headers: typeof headers }): Clo
   return decoded.event
 }
 
+const ours: Owner = { lost: false, settled: undefined }
 const record = { key: Buffer.from('k'), value: Buffer.from('{"n":1}'), headers }
 const event = eventOf(record)
 
@@ -62,8 +64,8 @@ function engine(
   const attempts: number[] = []
   const reports: DeliveryReport[] = []
   const writers: Writers = {
-    async write(forms, abandoned) {
-      if (abandoned()) return { kind: 'abandoned' }
+    async write(forms, owner) {
+      if (owner.lost) return { kind: 'abandoned' }
       const form = forms.findIndex((each) => !refuse(each))
       const taken = forms[form]
       if (taken === undefined) return { kind: 'too-large' }
@@ -99,13 +101,13 @@ function engine(
     report: (report) => void reports.push(report),
   })
   const state = newDeliveryState(subscription, { topic: 'orders', partition: 2, offset: 40 }, now - 100)
-  const deliver = (changes: Partial<typeof state> = {}, to: Subscription = subscription, abandoned = () => false) =>
+  const deliver = (changes: Partial<typeof state> = {}, to: Subscription = subscription, owner: Owner = ours) =>
     deliverer.deliver({
       subscription: to,
       event,
       parcel: { record, state: { ...state, ...changes } },
       dueAt: null,
-      abandoned,
+      owner,
       signal: new AbortController().signal,
     })
   return { deliver, deliverer, written, attempts, reports, state }
@@ -166,7 +168,7 @@ test('without dead-lettering an exhausted event is dropped and reported', async 
 
 test('the verdict of a lost partition is not carried out, and not reported', async () => {
   const { deliver, written, reports } = engine(answered(503, 'Busy'))
-  expect(await deliver({}, subscription, () => true)).toEqual({ kind: 'abandoned' })
+  expect(await deliver({}, subscription, { lost: true, settled: undefined })).toEqual({ kind: 'abandoned' })
   expect([written, reports]).toEqual([[], []])
 })
 
@@ -198,12 +200,7 @@ test('damage goes to the default topic when the subscription has none of its own
   const { deliverer, written, state } = engine(answered(204, 'Delivered'))
   const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
   const parcel = { record, state: { ...state, lastError: 'attribute id is missing' } }
-  await deliverer.settle(
-    verdict,
-    parcel,
-    { subscription: { ...subscription, deadLetter: null }, event: null },
-    () => false,
-  )
+  await deliverer.settle(verdict, parcel, { subscription: { ...subscription, deadLetter: null }, event: null }, ours)
   expect(written[0]?.topic).toBe('default-letters')
   expect(text(written[0]?.headers['barnabas-last-error'])).toBe('attribute id is missing')
   expect(text(written[0]?.headers['barnabas-attempts'])).toBe('0')
@@ -213,7 +210,7 @@ test('a lateness is reported for what had a due time', async () => {
   const { deliverer, reports, state } = engine(answered(204, 'Delivered'))
   const { signal } = new AbortController()
   const parcel = { record, state: { ...state, attempts: 1 } }
-  await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, abandoned: () => false, signal })
+  await deliverer.deliver({ subscription, event, parcel, dueAt: now - 25, owner: ours, signal })
   expect(reports[0]?.latenessMs).toBe(20)
 })
 
@@ -225,12 +222,12 @@ test('a dead letter that waits for its topic follows its subscription to another
   const { deliver } = engine(answered(400, 'BadRequest'), () => false, {
     presentOf: () => present,
     // No topic takes it before the subscription was changed twice.
-    async write([letter], abandoned) {
+    async write([letter], owner) {
       tried.push(letter?.topic)
       const [next] = changes.splice(0, 1)
       if (next === undefined) return { kind: 'written', form: 0 }
       present = next
-      return abandoned() ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
+      return owner.lost ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
     },
   })
   expect(await deliver()).toMatchObject({ kind: 'durable', wroteRecord: true })
@@ -242,11 +239,10 @@ test('damage is dropped where its dead letter would come back to the subscriptio
     const { deliverer, written, state } = engine(answered(204, 'Delivered'))
     const about = { subscription: { ...subscription, topics, deadLetter }, event: null }
     const parcel = { record, state }
-    const never = () => false
     const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
-    await deliverer.settle(verdict, parcel, about, never)
+    await deliverer.settle(verdict, parcel, about, ours)
     const letter = { ...record, state, damaged: {}, reason: 'DeliveryMetadataMalformed', time: now } as const
-    await deliverer.settleDamaged(letter, about.subscription, never)
+    await deliverer.settleDamaged(letter, about.subscription, ours)
     return written.map(({ topic }) => topic)
   }
   expect(await settled(['orders', 'default-letters'], null)).toEqual([])
@@ -259,7 +255,7 @@ test('what is dropped for damage is reported as dropped, and so counted', async 
   const looping = { ...subscription, topics: ['default-letters'], deadLetter: null }
   const about = { subscription: looping, event: null }
   const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
-  await deliverer.settle(verdict, { record, state }, about, () => false)
+  await deliverer.settle(verdict, { record, state }, about, ours)
   expect(reports.map(({ verdict: carried }) => carried)).toEqual([{ kind: 'drop', reason: 'EventMalformed' }])
 })
 
@@ -294,7 +290,7 @@ const unattempted = { subscription, event: null }
 test('what is held goes to the topic of its subscription with one write, uncounted and as due as it was', async () => {
   const { deliverer, written, state, attempts } = engine(answered(204, 'Delivered'))
   const parcel = { record, state: { ...state, attempts: 2, hops: 3, expiryTime: now + 5_000 } }
-  expect(await deliverer.settle(heldVerdict, parcel, unattempted, () => false)).toEqual({
+  expect(await deliverer.settle(heldVerdict, parcel, unattempted, ours)).toEqual({
     kind: 'durable',
     wroteRecord: true,
     verdict: heldVerdict,
@@ -314,7 +310,7 @@ test.each([
 ] as const)('where its topic may not be made it is parked for 30 s: %s', async (because, expiry) => {
   const { deliverer, written, state } = engine(answered(204, 'Delivered'), undefined, { held: { kind: 'refused' } })
   const parcel = { record, state: { ...state, attempts: 2, expiryTime: now + 5_000 } }
-  const carried = await deliverer.settle({ ...heldVerdict, because }, parcel, unattempted, () => false)
+  const carried = await deliverer.settle({ ...heldVerdict, because }, parcel, unattempted, ours)
   expect(carried).toMatchObject({ kind: 'durable', verdict: { kind: 'park', dueAt: now + 30_000 } })
   expect(written.map(({ topic }) => topic)).toEqual(['retry.30s'])
   expect(text(written[0]?.headers['barnabas-attempts'])).toBe('2')
@@ -323,21 +319,21 @@ test.each([
 
 test('what is larger than its held topic takes is a dead letter RecordTooLarge that says where it is', async () => {
   const { deliverer, written, state } = engine(answered(204, 'Delivered'), ({ topic }) => topic.includes('held'))
-  await deliverer.settle(heldVerdict, { record, state }, unattempted, () => false)
+  await deliverer.settle(heldVerdict, { record, state }, unattempted, ours)
   expect(written.map(({ topic, value }) => [topic, value])).toEqual([['letters', null]])
   expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('RecordTooLarge')
 })
 
 test('a held record that cannot be written holds its offset: nothing is done until it is, or its partition is lost', async () => {
   let isThere = false
-  let lost = false
-  const write: Writers['write'] = async (_forms, abandoned) => {
-    while (!isThere && !abandoned()) await new Promise((resolve) => setImmediate(resolve))
-    return abandoned() ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
+  const partition = { lost: false, settled: undefined }
+  const write: Writers['write'] = async (_forms, owner) => {
+    while (!isThere && !owner.lost) await new Promise((resolve) => setImmediate(resolve))
+    return owner.lost ? { kind: 'abandoned' } : { kind: 'written', form: 0 }
   }
   const { deliverer, reports, state } = engine(answered(204, 'Delivered'), undefined, { write })
   const done: string[] = []
-  const settle = () => deliverer.settle(heldVerdict, { record, state }, unattempted, () => lost)
+  const settle = () => deliverer.settle(heldVerdict, { record, state }, unattempted, partition)
   const first = settle().then(({ kind }) => done.push(kind))
   await new Promise((resolve) => setImmediate(resolve))
   expect([done, reports]).toEqual([[], []])
@@ -345,7 +341,7 @@ test('a held record that cannot be written holds its offset: nothing is done unt
   await first
   isThere = false
   const second = settle().then(({ kind }) => done.push(kind))
-  lost = true
+  partition.lost = true
   await second
   expect([done, reports.map(({ verdict }) => verdict.kind)]).toEqual([['durable', 'abandoned'], ['hold']])
 })

@@ -2,6 +2,7 @@ import { afterAttempt, destinationForDisplay, verdictAfterAttempt, verdictWhenDu
 import type { AttemptResult, CloudEvent, DeadLetter, Handling, KnownState, Subscription, Verdict } from '@barnabas/core'
 import { writeDeadLetter } from './carry-out.ts'
 import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
+import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
 /** Makes exactly one attempt with a non-empty list of events and reports it as a value. Never throws. */
@@ -24,8 +25,8 @@ export interface Delivery {
   readonly subscription: Subscription
   readonly event: CloudEvent
   readonly parcel: Parcel
-  /** True once its partition is lost. */
-  readonly abandoned: () => boolean
+  /** The partition that it was read from. */
+  readonly owner: Owner
   /** When this attempt was due, null for the first. */
   readonly dueAt: number | null
   /** Cuts the attempt off: it is counted, is `Canceled`, and its verdict is still carried out. */
@@ -61,13 +62,9 @@ export interface Deliverer {
   /** Attempt → outcome → verdict → carried out. The first attempt is always made; later ones unless the time to live is over. */
   deliver(delivery: Delivery): Promise<CarriedOut>
   /** Carries out a verdict that needs no attempt (damage, deletion, parking) and reports it. */
-  settle(verdict: Verdict, parcel: Parcel, about: SettledWithoutAttempt, abandoned: () => boolean): Promise<CarriedOut>
+  settle(verdict: Verdict, parcel: Parcel, about: SettledWithoutAttempt, owner: Owner): Promise<CarriedOut>
   /** Dead-letters a retry record whose delivery headers are damaged: only some of its state is known. */
-  settleDamaged(
-    letter: Omit<DeadLetter, 'topic'>,
-    subscription: Subscription | null,
-    abandoned: () => boolean,
-  ): Promise<CarriedOut>
+  settleDamaged(letter: Omit<DeadLetter, 'topic'>, subscription: Subscription | null, owner: Owner): Promise<CarriedOut>
 }
 
 export interface SettledWithoutAttempt {
@@ -77,11 +74,11 @@ export interface SettledWithoutAttempt {
 
 export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
-  async function deliver({ subscription, event, parcel, abandoned, signal, dueAt }: Delivery): Promise<CarriedOut> {
+  async function deliver({ subscription, event, parcel, owner, signal, dueAt }: Delivery): Promise<CarriedOut> {
     const handling = handlingOf(subscription)
     const { state: before } = parcel
     const over = before.attempts === 0 ? null : verdictWhenDue(before, subscription.retry, now(), handling)
-    if (over !== null) return settle(over, parcel, { subscription, event }, abandoned)
+    if (over !== null) return settle(over, parcel, { subscription, event }, owner)
 
     options.onAttempt(subscription.id, 1)
     let result: AttemptResult
@@ -101,7 +98,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const verdict = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
     const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
-    const carried = carryOut(verdict, { record: parcel.record, state }, details, abandoned)
+    const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
     return reported(carried instanceof Promise ? await carried : carried, {
       state,
       event,
@@ -115,25 +112,25 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     verdict: Verdict,
     parcel: Parcel,
     { subscription, event }: SettledWithoutAttempt,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
     const details = deadLetterDetails(subscription, null)
     const toCarryOut = unlessItFeedsItself(verdict, subscription, details)
-    const carried = await carryOut(toCarryOut, parcel, () => details, abandoned)
+    const carried = await carryOut(toCarryOut, parcel, () => details, owner)
     return reported(carried, { state: parcel.state, event, subscription, result: null, latenessMs: null })
   }
 
   async function settleDamaged(
     letter: Omit<DeadLetter, 'topic'>,
     subscription: Subscription | null,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
     const details = deadLetterDetails(subscription, null)
     const verdict = unlessItFeedsItself({ kind: 'dead-letter', reason: letter.reason }, subscription, details)
     const carried =
       verdict.kind === 'drop'
         ? ({ kind: 'durable', wroteRecord: false, verdict } as const)
-        : await writeDeadLetter(options.writers, { ...letter, ...details }, verdict, abandoned)
+        : await writeDeadLetter(options.writers, { ...letter, ...details }, verdict, owner)
     return reported(carried, { state: letter.state, event: null, subscription, result: null, latenessMs: null })
   }
 

@@ -9,6 +9,7 @@ function partitionNamed(name: string, steps: string[]): TrackedPartition {
     topic: name,
     partition: 0,
     lost: false,
+    settled: undefined,
     openCount: 0,
     take: () => null,
     finish() {},

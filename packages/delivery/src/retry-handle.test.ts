@@ -84,6 +84,7 @@ function recordedHandle(setting: Setting = {}) {
         get lost() {
           return setting.isLost?.() ?? false
         },
+        settled: undefined,
         openCount: 1,
         take: () => null,
         finish: (_open, wroteRecord) => void steps.push(`finished${wroteRecord ? ' by a write' : ''}`),

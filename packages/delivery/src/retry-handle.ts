@@ -10,6 +10,7 @@ import type {
 } from '@barnabas/core'
 import type { CarriedOut, Parcel } from './carry-out.ts'
 import type { Deliverer } from './deliver.ts'
+import type { Owner } from './owner.ts'
 import type { TrackedPartition } from './tracked-consumer.ts'
 import type { Window } from './window.ts'
 
@@ -60,7 +61,7 @@ interface Due<Retry> {
   readonly retry: Retry
   readonly parcel: Parcel
   readonly dueAt: number
-  readonly abandoned: () => boolean
+  readonly owner: Owner
 }
 type Hold = Extract<Verdict, { readonly kind: 'hold' }>
 
@@ -90,8 +91,8 @@ export function createRetryHandle<Retry extends RetryRecord>(
 
   async function process(retry: Retry, release: () => void): Promise<CarriedOut> {
     const { decoded } = retry
-    const abandoned = () => retry.partition.lost
-    if (decoded.kind === 'malformed') return buryDamaged(retry, abandoned)
+    const owner = retry.partition
+    if (decoded.kind === 'malformed') return buryDamaged(retry, owner)
 
     if (options.isDoubled(retry, decoded.state)) {
       return { kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } }
@@ -103,11 +104,11 @@ export function createRetryHandle<Retry extends RetryRecord>(
     const { dueAt } = decoded
     if (dueAt - now() > options.restMaxMs() * options.timeScale) {
       const verdict = { kind: 'park', dueAt } as const
-      return deliverer.settle(verdict, parcel, { subscription: null, event: null }, abandoned)
+      return deliverer.settle(verdict, parcel, { subscription: null, event: null }, owner)
     }
-    if (!(await options.waitUntil(dueAt)) || abandoned()) return { kind: 'abandoned' }
+    if (!(await options.waitUntil(dueAt)) || owner.lost) return { kind: 'abandoned' }
 
-    const due = { retry, parcel, dueAt, abandoned }
+    const due = { retry, parcel, dueAt, owner }
     return whenDue(due, (subscription) => {
       const window = options.windowOf(subscription.id)
       if (!options.mayWait(window, retry.bytes)) return hold(due, 'window-full', subscription)
@@ -124,7 +125,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
     const recipient = await options.recipient(due.retry, due.parcel.state)
     switch (recipient.kind) {
       case 'gone':
-        return bury('SubscriptionDeleted', due.parcel, null, due.abandoned)
+        return bury('SubscriptionDeleted', due.parcel, null, due.owner)
       case 'resting':
         return hold(due, 'stopped', recipient.subscription)
       case 'running':
@@ -139,39 +140,39 @@ export function createRetryHandle<Retry extends RetryRecord>(
   function inWindow(window: Window, due: Due<Retry>, task: () => Promise<CarriedOut>): Promise<CarriedOut> {
     return new Promise((resolve) => {
       window.run(
-        async () => resolve(due.abandoned() ? { kind: 'abandoned' } : await task()),
+        async () => resolve(due.owner.lost ? { kind: 'abandoned' } : await task()),
         due.retry.bytes,
         () => resolve({ kind: 'abandoned' }),
       )
     })
   }
 
-  function attempt({ parcel, dueAt, abandoned }: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
+  function attempt({ parcel, dueAt, owner }: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
     const read = decodeEvent(parcel.record)
     if (read.kind === 'malformed') {
       const state = { ...parcel.state, lastError: read.message }
-      return bury('EventMalformed', { ...parcel, state }, subscription, abandoned)
+      return bury('EventMalformed', { ...parcel, state }, subscription, owner)
     }
     const { event } = read
-    return deliverer.deliver({ subscription, event, parcel, dueAt, abandoned, signal: options.cancel })
+    return deliverer.deliver({ subscription, event, parcel, dueAt, owner, signal: options.cancel })
   }
 
   function hold(due: Due<Retry>, because: Hold['because'], subscription: Subscription | null): Promise<CarriedOut> {
     const verdict: Hold = { kind: 'hold', because, dueAt: due.dueAt }
-    return deliverer.settle(verdict, due.parcel, { subscription, event: null }, due.abandoned)
+    return deliverer.settle(verdict, due.parcel, { subscription, event: null }, due.owner)
   }
 
   function bury(
     reason: DeadLetterReason,
     parcel: Parcel,
     subscription: Subscription | null,
-    abandoned: () => boolean,
+    owner: Owner,
   ): Promise<CarriedOut> {
     const verdict: Verdict = { kind: 'dead-letter', reason }
-    return deliverer.settle(verdict, parcel, { subscription, event: null }, abandoned)
+    return deliverer.settle(verdict, parcel, { subscription, event: null }, owner)
   }
 
-  function buryDamaged({ record, decoded }: Retry, abandoned: () => boolean): Promise<CarriedOut> {
+  function buryDamaged({ record, decoded }: Retry, owner: Owner): Promise<CarriedOut> {
     if (decoded.kind !== 'malformed') throw new TypeError('the delivery headers are whole')
     const { known, damaged, message } = decoded
     const subscription = known.subscriptionId === undefined ? null : options.subscriptionOf(known.subscriptionId)
@@ -184,6 +185,6 @@ export function createRetryHandle<Retry extends RetryRecord>(
       reason: 'DeliveryMetadataMalformed' as const,
       time: now(),
     }
-    return deliverer.settleDamaged(letter, subscription, abandoned)
+    return deliverer.settleDamaged(letter, subscription, owner)
   }
 }

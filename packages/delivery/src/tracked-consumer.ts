@@ -10,6 +10,7 @@ import type {
 } from '@barnabas/kafka'
 import { createCommitSchedule } from './commit-schedule.ts'
 import type { Logger } from './logger.ts'
+import type { Owner } from './owner.ts'
 
 /**
  * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
@@ -34,9 +35,7 @@ export interface TrackedConsumer {
   readonly lastHeartbeatAt: number
 }
 
-export interface TrackedPartition extends TopicPartition {
-  /** True after a rebalance took the partition away: verdicts for it must not be carried out any more. */
-  readonly lost: boolean
+export interface TrackedPartition extends TopicPartition, Owner {
   /** Null for a record that an earlier reader has done already. */
   take(offset: number): OpenRecord | null
   /** The record is done. `wroteRecord`: because another record was written for it, so commit within 50 ms. */
@@ -68,7 +67,8 @@ export interface TrackedConsumerOptions {
   readonly onLost?: (partition: TrackedPartition) => void
   /**
    * Before the group is joined anew: hand nothing more over, and finish what is under way. What is finished when it
-   * resolves is committed before the join, so that no other member does it again.
+   * resolves is committed before the join, so that no other member does it again. Called too, without waiting, when the
+   * membership ended without a word.
    */
   readonly onRejoining?: () => Promise<void>
   /** All partitions of this assignment have their place. */
@@ -106,6 +106,8 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   let present: Assignment | null = null
   let stopped = false
   let draining = false
+  /** From the moment when the group is asked for a new assignment until it is there. */
+  let unsettled: PromiseWithResolvers<void> | undefined
   const commits = createCommitSchedule(commitDone)
   const roomOfMetadata = commitMetadataRoom(options.generation)
 
@@ -133,6 +135,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       epoch += 1
       present = assignment
       for (const lost of assignment.lost) lose(partitions.get(keyOf(lost)))
+      settle()
       const unplaced = [...assignment.gained, ...assignment.kept].filter((each) => !partitions.has(keyOf(each)))
       consumer.pause(unplaced)
       void placeUntilDone(assignment, unplaced, epoch)
@@ -140,6 +143,11 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     async onRejoining() {
       await options.onRejoining?.()
       await commits.now()
+    },
+    onUnsettled() {
+      if (unsettled !== undefined || stopped) return
+      unsettled = Promise.withResolvers()
+      void options.onRejoining?.()
     },
     onFailed: options.onFailed,
   })
@@ -168,6 +176,11 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   /** With half of the room free again, so that it does not stop for every record. */
   function hasRoomAgain(partition: OwnPartition): boolean {
     return partition.tracker.takeable([partition.tracker.next], roomOfMetadata / 2) > 0
+  }
+
+  function settle(): void {
+    unsettled?.resolve()
+    unsettled = undefined
   }
 
   function lose(partition: OwnPartition | undefined): void {
@@ -275,6 +288,9 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       get lost() {
         return own.isLost || leaseIsOver()
       },
+      get settled() {
+        return own.isLost ? undefined : unsettled?.promise
+      },
       take: (offset) => tracker.take(offset),
       finish(record, wroteRecord) {
         tracker.finish(record)
@@ -347,6 +363,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       commits.stop()
       // What could not be finished in time is the next owner's.
       for (const partition of partitions.values()) lose(partition)
+      settle()
       await consumer.stop()
     },
     get lastHeartbeatAt() {

@@ -1,6 +1,7 @@
 import type { OutgoingRecord } from '@barnabas/core'
 import type { KafkaClient, Producer, ProduceResult } from '@barnabas/kafka'
 import type { Logger } from './logger.ts'
+import type { Owner } from './owner.ts'
 import { createWriteTrouble } from './write-trouble.ts'
 
 /**
@@ -10,10 +11,11 @@ import { createWriteTrouble } from './write-trouble.ts'
 export interface Writers {
   /**
    * Tries the forms of one record in order, each until it is acknowledged or refused as too large; what can pass
-   * is tried again for as long as it takes, holding the offset (design, promise 7). `abandoned` is asked before
-   * each try: a lost partition's record is not written any more.
+   * is tried again for as long as it takes, holding the offset (design, promise 7). `owner` is asked before
+   * each try: a lost partition's record is not written any more, and while it is not known whether it is lost, nothing
+   * is.
    */
-  write(forms: readonly OutgoingRecord[], abandoned: () => boolean): Promise<WriteResult>
+  write(forms: readonly OutgoingRecord[], owner: Owner): Promise<WriteResult>
   close(): Promise<void>
 }
 
@@ -44,13 +46,11 @@ export function createWriters(options: {
     return others
   }
 
-  async function writeForm(
-    record: OutgoingRecord,
-    abandoned: () => boolean,
-  ): Promise<'written' | 'too-large' | 'abandoned'> {
+  async function writeForm(record: OutgoingRecord, owner: Owner): Promise<'written' | 'too-large' | 'abandoned'> {
     const producer = producerOf(record.topic)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      if (abandoned()) return 'abandoned'
+      if (owner.settled !== undefined) await owner.settled
+      if (owner.lost) return 'abandoned'
       const result: ProduceResult = await producer.produce(record)
       if (result.kind === 'acknowledged') return 'written'
       if (result.kind === 'refused' && result.code === 'RECORD_TOO_LARGE') return 'too-large'
@@ -61,9 +61,9 @@ export function createWriters(options: {
   }
 
   return {
-    async write(forms, abandoned) {
+    async write(forms, owner) {
       for (const [form, record] of forms.entries()) {
-        const result = await writeForm(record, abandoned)
+        const result = await writeForm(record, owner)
         if (result === 'written') return { kind: 'written', form }
         if (result === 'abandoned') return { kind: 'abandoned' }
       }

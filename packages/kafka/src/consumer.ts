@@ -91,6 +91,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
       createAssignor(() => {
         // A loop that was being restarted when `stop` came would join after all, and nobody could end it.
         if (state === 'ended') throw new kafkajs.KafkaJSNonRetriableError(`consumer of group ${groupId} was stopped`)
+        options.onUnsettled?.()
         return { ownedGeneration: member.generationId, owned: owned.partitions() }
       }, beforeJoin),
     ],
@@ -175,6 +176,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
       logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
     }
     member = { memberId: '', generationId: -1 }
+    options.onUnsettled?.()
     if (!restart) startingAgain = setTimeout(startAgain, START_AGAIN_MS)
   }
 

@@ -38,6 +38,11 @@ export interface ConsumerOptions {
    */
   readonly onRejoining?: () => Promise<void>
   /**
+   * From now until the next `onAssigned` it is not known what is ours: the group is asked for a new assignment, or the
+   * connection is gone and the membership with it. Called synchronously, perhaps several times.
+   */
+  readonly onUnsettled?: () => void
+  /**
    * The consumer has stopped for good and its loop is dead (a codec that is not known, a topic that is gone,
    * a refused authorization …). What can pass (broker restart, lost connection) never comes here.
    */
