@@ -4,6 +4,15 @@ import { defineConfig } from 'vitest/config'
 
 /** `.ci/run` counts the tests of every run from these files. */
 const { TEST_RESULTS_DIR } = process.env
+const onKafka = {
+  globalSetup: ['test/support/global-setup.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+}
+
+/** Whatever fills a machine of two cores by itself: beside others it would only be slow, and make them slow. */
+const alone = ['test/chaos/chaos.test.ts', 'test/scenarios/many-subscriptions.test.ts']
+
 export default defineConfig({
   test: {
     reporters:
@@ -23,9 +32,18 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          exclude: alone,
+          ...onKafka,
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: alone,
+          ...onKafka,
+          // After the others, one file after the other.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
         },
       },
     ],
