@@ -1,4 +1,4 @@
-import type { Attempt, FaultWindow, Fate, Ledger, Letter, Sent } from './ledger.ts'
+import type { Attempt, Fate, Ledger, Letter, Sent } from './ledger.ts'
 
 export interface Violation {
   readonly id: string
@@ -14,7 +14,7 @@ export type Rule =
   | 'above-maximum'
   /** An attempt before it was due. */
   | 'early'
-  /** More extra attempts or dead letters (beside a delivery, any) than fault windows that touch the event. */
+  /** More extra attempts or dead letters (beside a delivery, any) than the faults that touch the event excuse. */
   | 'extra'
   /** A number that goes backwards, or is missing, where no window touches the event. */
   | 'out-of-order'
@@ -23,6 +23,8 @@ export type Rule =
   /** What was never sent. */
   | 'unknown'
 
+/** A connection that ends so soon after an answer may have been given up by its sender before. */
+const hearingMs = 1_000
 /** Between a request and the writes and commits that belong to it. */
 const writesWithinMs = 2_000
 
@@ -70,15 +72,18 @@ function checkEvent(ledger: Ledger, history: EventHistory): readonly Violation[]
   found.push(...earlyAttempts(ledger, id, attempts))
   if (sent.copies > 1) return found
 
-  const touching = windowsTouching(ledger, attempts, letters)
-  const extra = extraOf(attempts, letters, delivered)
-  if (extra > touching) {
+  const cutAnswers = attempts.filter((attempt) => attempt.answeredAt !== null && !wasHeard(attempt)).length
+  const excused = excusedBy(ledger, attempts, letters) + cutAnswers
+  const extraAttempts = extraAttemptsOf(attempts)
+  const extraLetters = Math.max(0, letters.length - (delivered ? 0 : 1))
+  if (extraAttempts > excused || extraLetters > excused) {
     say(
       'extra',
-      `${extra} more than there should be, ${touching} fault windows: ${told(attempts)}, ${letters.length} dead letters`,
+      `${extraAttempts} attempts and ${extraLetters} dead letters more than there should be, ` +
+        `faults excuse ${excused}: ${told(attempts)}, ${letters.length} dead letters`,
     )
   }
-  if (touching > 0) return found
+  if (excused > 0) return found
   const numbers = attempts.map(({ number }) => number)
   if (numbers.some((number, index) => number !== index + 1)) say('out-of-order', told(attempts))
   if (letters.length > 0 && !isHopeless(sent.fate)) say('given-up', `a dead letter after ${told(attempts)}`)
@@ -91,14 +96,16 @@ function earlyAttempts({ policy }: Ledger, id: string, attempts: readonly Attemp
     const before = attempts.filter(({ number, at }) => number === attempt.number - 1 && at <= attempt.at)
     const delayMs = policy.delaysMs[Math.min(attempt.number - 2, policy.delaysMs.length - 1)] ?? 0
     if (attempt.number < 2 || before.length === 0) return []
-    const dueAt = Math.min(...before.map(({ at, answeredAt }) => (answeredAt ?? at) + delayMs))
+    // Of what its sender did not hear it knew no sooner than it was on its way.
+    const knownAt = (each: Attempt): number => (wasHeard(each) ? each.answeredAt! : each.notBefore)
+    const dueAt = Math.min(...before.map((each) => knownAt(each) + delayMs))
     if (attempt.at >= dueAt) return []
     return [violation(id, 'early', `attempt ${attempt.number} came ${dueAt - attempt.at} ms before it was due`)]
   })
 }
 
-/** Attempts whose number was there already or that follow a success, and dead letters beyond the first. */
-function extraOf(attempts: readonly Attempt[], letters: readonly Letter[], delivered: boolean): number {
+/** Attempts whose number was there already or that follow a success. */
+function extraAttemptsOf(attempts: readonly Attempt[]): number {
   const seen = new Set<number>()
   const first = attempts.find(isSuccess)
   let extra = 0
@@ -107,22 +114,29 @@ function extraOf(attempts: readonly Attempt[], letters: readonly Letter[], deliv
     if (seen.has(attempt.number) || isAfterSuccess) extra += 1
     seen.add(attempt.number)
   }
-  return extra + Math.max(0, letters.length - (delivered ? 0 : 1))
+  return extra
 }
 
-/** How many windows overlap one of the event's attempts or the writes that belong to it. */
-function windowsTouching(
-  { windows, policy }: Ledger,
-  attempts: readonly Attempt[],
-  letters: readonly Letter[],
-): number {
+/** How many extra attempts are excused: one by each window that overlaps an attempt or the writes that belong to it. */
+function excusedBy({ windows, policy }: Ledger, attempts: readonly Attempt[], letters: readonly Letter[]): number {
   const spans = [
-    ...attempts.map(({ at, answeredAt }) => ({ from: at, to: answeredAt ?? at + policy.timeoutMs })),
-    ...letters.map(({ at }) => ({ from: at, to: at })),
+    ...attempts.map(({ number, at, answeredAt }) => ({ number, from: at, to: answeredAt ?? at + policy.timeoutMs })),
+    ...letters.map(({ at, attempts: number }) => ({ number, from: at, to: at })),
   ]
-  const touches = (window: FaultWindow): boolean =>
-    spans.some(({ from, to }) => from - writesWithinMs <= window.to && to + writesWithinMs >= window.from)
-  return windows.filter(touches).length
+  return windows
+    .map((window) => {
+      const touched = spans.filter(
+        ({ from, to }) => from - writesWithinMs <= window.to && to + writesWithinMs >= window.from,
+      )
+      const numbers = new Set(touched.map(({ number }) => number)).size
+      return window.isBrokerOutage === true ? numbers : Math.min(1, numbers)
+    })
+    .reduce((sum, excused) => sum + excused, 0)
+}
+
+/** An answer that was cut off is a fault of its own, whoever cut it: its sender had to try again. */
+function wasHeard({ answeredAt, closedAt }: Attempt): boolean {
+  return answeredAt !== null && (closedAt === null || closedAt - answeredAt > hearingMs)
 }
 
 function isSuccess({ status }: Attempt): boolean {

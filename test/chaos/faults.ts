@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fastStartJvmFlags, startLocalKafka } from '@barnabas/local-kafka'
-import type { LocalKafka } from '@barnabas/local-kafka'
-import { restart, startMember } from './fleet.ts'
+import type { Cluster } from './cluster.ts'
+import { allReady, restart, startMember } from './fleet.ts'
 import type { Member, ServiceName } from './fleet.ts'
 import type { FaultWindow } from './ledger.ts'
-import type { Fault } from './plan.ts'
+import type { Disturbance, Far, Network } from './network.ts'
+import type { Fault, NetworkFaultKind } from './plan.ts'
 import type { ChaosReceiver } from './receiver.ts'
 
 /** What faults are done to. */
@@ -13,29 +13,32 @@ export interface Stage {
   readonly env: Readonly<Record<string, string>>
   readonly receiver: ChaosReceiver
   readonly sessionTimeoutMs: number
-  broker: LocalKafka
-  readonly startBroker: () => Promise<LocalKafka>
+  readonly cluster: Cluster
+  /** Null without toxiproxy. */
+  readonly network: Network | null
 }
 
-export function brokerStarter(dataDir: string): (port: number) => Promise<LocalKafka> {
-  return (port) =>
-    startLocalKafka({
-      dataDir,
-      port,
-      portIsFixed: port !== 0,
-      heapMb: 384,
-      jvmFlags: fastStartJvmFlags,
-      endsWithParent: true,
-    })
+const disturbances: Readonly<Record<NetworkFaultKind, readonly [Far, Disturbance]>> = {
+  'cut-broker': ['broker', 'cut'],
+  'delay-broker': ['broker', 'delay'],
+  'black-hole-broker': ['broker', 'black-hole'],
+  'cut-receiver': ['receiver', 'cut'],
+  'delay-receiver': ['receiver', 'delay'],
+  'black-hole-receiver': ['receiver', 'black-hole'],
 }
 
 /** How long after a fault what it left undone may still be done again: what was not committed, and the takeover. */
 const commitIntervalMs = 250
 
+/** The times in which something that was amiss from `from` to `to` counts. */
+export function windowOf(kind: string, from: number, to: number, sessionTimeoutMs: number): FaultWindow {
+  const isBrokerOutage = kind.endsWith('-broker') || kind === 'slow-write'
+  return { kind, from, to: to + commitIntervalMs + sessionTimeoutMs, isBrokerOutage }
+}
+
 /** Does one fault and resolves when the system is whole again. Gives back the times in which it counts. */
 export async function commit(stage: Stage, fault: Fault): Promise<readonly FaultWindow[]> {
-  const afterwardsMs = commitIntervalMs + stage.sessionTimeoutMs
-  const window = (from: number, to: number): FaultWindow => ({ kind: fault.kind, from, to: to + afterwardsMs })
+  const window = (from: number, to: number): FaultWindow => windowOf(fault.kind, from, to, stage.sessionTimeoutMs)
   const memberOf = (service: ServiceName): Member => {
     const ofService = stage.members.filter((member) => member.service === service)
     return ofService[Math.floor(fault.which * ofService.length)]!
@@ -69,15 +72,16 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       // Long enough that others take over, and it comes back as somebody who does not know that.
       await sleep(stage.sessionTimeoutMs + fault.lastsMs)
       child.kill('SIGCONT')
-      return [window(from, from + stage.sessionTimeoutMs), window(Date.now(), Date.now())]
+      const back = Date.now()
+      await allReady(stage.members)
+      return [window(from, from + stage.sessionTimeoutMs), window(back, Date.now())]
     }
     case 'kill-broker': {
-      const { port, pid } = stage.broker
-      process.kill(pid, 'SIGKILL')
-      await stage.broker.exited
+      const which = Math.floor(fault.which * stage.cluster.size)
+      await stage.cluster.kill(which)
       await sleep(fault.lastsMs)
-      stage.broker = await stage.startBroker()
-      if (stage.broker.port !== port) throw new Error(`the broker came back on port ${stage.broker.port}, not ${port}`)
+      await stage.cluster.restart(which)
+      await allReady(stage.members)
       // Writes in flight at the end may be done twice, and everybody joins anew.
       return [window(from, Date.now()), window(Date.now(), Date.now())]
     }
@@ -98,6 +102,22 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
         windows.push(window(leaving, Date.now()))
       }
       return windows
+    }
+    case 'cut-broker':
+    case 'delay-broker':
+    case 'black-hole-broker':
+    case 'cut-receiver':
+    case 'delay-receiver':
+    case 'black-hole-receiver': {
+      const { network } = stage
+      if (network === null) throw new Error(`${fault.kind} takes toxiproxy`)
+      const [far, disturbance] = disturbances[fault.kind]
+      await network.disturb(far, disturbance)
+      await sleep(fault.lastsMs)
+      await network.restore(far)
+      await allReady(stage.members)
+      // What was in flight at the beginning may be done twice, and what is at the end.
+      return [window(from, Date.now()), window(Date.now(), Date.now())]
     }
     default:
       return fault.kind satisfies never

@@ -37,8 +37,12 @@ export interface Attempt {
   /** `Barnabas-Attempt`. */
   readonly number: number
   readonly at: number
+  /** Its arrival is after this: the receiver looked last at this time before it saw the request. */
+  readonly notBefore: number
   /** When the answer was written, null when there was none. */
   readonly answeredAt: number | null
+  /** When its connection ended, null when it lived on or took another request. Soon after an answer: nobody heard it. */
+  readonly closedAt: number | null
   readonly status: number | null
 }
 
@@ -53,6 +57,8 @@ export interface Letter {
 /** While it lasts, commit interval and session time-out included, an event may be attempted once more than it should be. */
 export interface FaultWindow {
   readonly kind: string
+  /** While brokers do not answer nothing can be committed: each attempt made then may be made once more. */
+  readonly isBrokerOutage?: boolean
   readonly from: number
   readonly to: number
 }

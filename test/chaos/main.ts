@@ -2,10 +2,10 @@
  * `pnpm chaos`: does harm to running services and checks afterwards that nothing was lost, counted twice or early.
  * See docs/reliability.md.
  */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { faultKinds } from './plan.ts'
+import { keepRun } from './keep.ts'
+import { findToxiproxy } from './network.ts'
+import { faultKinds, isNetworkFault, networkFaultKinds } from './plan.ts'
 import type { FaultKind } from './plan.ts'
 import { runChaos } from './run.ts'
 
@@ -17,7 +17,11 @@ and disturbs what runs, and checks the ledger of everything that was sent and re
   --events N          how many events (20000)
   --faults N          how many faults, one every 8 s or so (12)
   --kills N           the same with kill -9 of services and broker alone
-  --kinds A,B         only these faults: ${faultKinds.join(', ')}
+  --kinds A,B         only these faults:
+                        ${faultKinds.join(', ')}
+                        of the network (they take toxiproxy, which is built with Go when Go is there):
+                        ${networkFaultKinds.join(', ')}
+  --brokers 1|3       3: replication 3, of which 2 must have a write; one of them is killed at a time (1)
   --subscriptions N   how many subscriptions share the events (10)
   --dispatchers N     processes (2)
   --retriers N        processes (2)
@@ -36,6 +40,7 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     kinds: { type: 'string' },
     subscriptions: { type: 'string', default: '10' },
+    brokers: { type: 'string', default: '1' },
     dispatchers: { type: 'string', default: '2' },
     retriers: { type: 'string', default: '2' },
     seed: { type: 'string' },
@@ -52,35 +57,42 @@ if (values.help) {
 
 const seed = numberOf('seed', values.seed ?? String(Math.floor(Math.random() * 1_000_000)), 0)
 const kills: readonly FaultKind[] = ['kill-dispatcher', 'kill-retrier', 'kill-broker']
-const kinds = values.kills === undefined ? kindsOf(values.kinds) : kills
+if (values.brokers !== '1' && values.brokers !== '3') refuse(`--brokers is "${values.brokers}"; it has to be 1 or 3`)
+const wished = values.kills === undefined ? kindsOf(values.kinds) : kills
 const faults = numberOf('faults', values.kills ?? values.faults, 0)
 const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`)
 
 say(`seed ${seed}`)
-const { violations, ledger, summary } = await runChaos({
+const toxiproxy = (wished ?? networkFaultKinds).some(isNetworkFault) ? await findToxiproxy(say) : null
+const kinds = wished ?? [...faultKinds, ...(toxiproxy === null ? [] : networkFaultKinds)]
+if (toxiproxy === null && kinds.some(isNetworkFault)) refuse('faults of the network take toxiproxy, and that takes Go')
+if (toxiproxy === null && wished === undefined) say('no faults of the network: there is no Go to build toxiproxy with')
+const result = await runChaos({
   seed,
   faults,
-  ...(kinds === undefined ? {} : { kinds }),
+  kinds,
+  brokers: Number(values.brokers),
+  toxiproxy,
   events: numberOf('events', values.events, 1),
   subscriptions: numberOf('subscriptions', values.subscriptions, 1),
   dispatchers: numberOf('dispatchers', values.dispatchers, 1),
   retriers: numberOf('retriers', values.retriers, 1),
   say,
 })
+const { violations, summary } = result
 if (values.json) console.log(JSON.stringify({ seed, ...summary, violations }))
 else {
   console.log(
     `${summary.events} events, ${summary.faults} faults, ${summary.seconds} s: ${summary.delivered} delivered, ` +
       `${summary.deadLetters} dead letters, ${summary.attempts} attempts, ${summary.repeatedAttempts} of them again`,
   )
+  const after = Object.entries(summary.repeatedAfter).map(([kind, count]) => `${count} after ${kind}`)
+  if (after.length > 0) console.log(`again: ${after.join(', ')}`)
   for (const { id, rule, message } of violations.slice(0, 20)) console.log(`  event ${id}: ${rule}: ${message}`)
   console.log(`${violations.length} violations (seed ${seed})`)
 }
 if (violations.length > 0) {
-  await mkdir(values.ledger, { recursive: true })
-  const file = join(values.ledger, `ledger-${seed}.json`)
-  await writeFile(file, JSON.stringify({ ...ledger, sent: [...ledger.sent], violations }, null, 1))
-  console.error(`the ledger is in ${file}`)
+  console.error(`the ledger and the logs of the services are in ${await keepRun(values.ledger, seed, result)}`)
   process.exitCode = 1
 }
 
@@ -93,13 +105,10 @@ function numberOf(name: string, text: string, least: number): number {
 }
 
 function kindsOf(text: string | undefined): readonly FaultKind[] | undefined {
+  const all: readonly FaultKind[] = [...faultKinds, ...networkFaultKinds]
   return text
     ?.split(',')
-    .map(
-      (name) =>
-        faultKinds.find((kind) => kind === name) ??
-        refuse(`--kinds names "${name}"; there are ${faultKinds.join(', ')}`),
-    )
+    .map((name) => all.find((kind) => kind === name) ?? refuse(`--kinds names "${name}"; there are ${all.join(', ')}`))
 }
 
 function refuse(message: string): never {

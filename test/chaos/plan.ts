@@ -13,7 +13,22 @@ export const faultKinds = [
   'rebalance-storm',
 ] as const
 
-export type FaultKind = (typeof faultKinds)[number]
+/** Faults of the network between the services and what they talk to: they take toxiproxy. */
+export const networkFaultKinds = [
+  'cut-broker',
+  'delay-broker',
+  'black-hole-broker',
+  'cut-receiver',
+  'delay-receiver',
+  'black-hole-receiver',
+] as const
+
+export type NetworkFaultKind = (typeof networkFaultKinds)[number]
+export type FaultKind = (typeof faultKinds)[number] | NetworkFaultKind
+
+export function isNetworkFault(kind: FaultKind): kind is NetworkFaultKind {
+  return networkFaultKinds.some((each) => each === kind)
+}
 
 export interface Fault {
   readonly kind: FaultKind
@@ -37,6 +52,6 @@ export function planOf(seed: number, count: number, kinds: readonly FaultKind[] 
     kind,
     which: random(),
     lastsMs: Math.round(200 + random() * 3_000),
-    pauseMs: Math.round(500 + random() * 2_500),
+    pauseMs: Math.round(2_000 + random() * 3_000),
   }))
 }

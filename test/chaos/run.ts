@@ -1,16 +1,18 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectKafka } from '@barnabas/kafka'
 import { check } from './check.ts'
 import type { Violation } from './check.ts'
+import { startCluster } from './cluster.ts'
 import { answerOf, fateOf } from './fate.ts'
-import { brokerStarter, commit } from './faults.ts'
+import { commit, windowOf } from './faults.ts'
 import type { Stage } from './faults.ts'
 import { endMember, startMember } from './fleet.ts'
-import type { Member } from './fleet.ts'
+import type { Member, MemberLog } from './fleet.ts'
 import type { ChaosPolicy, FaultWindow, Ledger, Letter } from './ledger.ts'
+import { startNetwork } from './network.ts'
 import { planOf } from './plan.ts'
 import type { FaultKind } from './plan.ts'
 import { startReceiver } from './receiver.ts'
@@ -28,6 +30,10 @@ export interface ChaosOptions {
   readonly subscriptions: number
   readonly dispatchers: number
   readonly retriers: number
+  /** 1, or 3; default 1. */
+  readonly brokers?: number
+  /** The toxiproxy server that the services' connections go through; none by default. */
+  readonly toxiproxy?: string | null
   readonly say: (line: string) => void
   /** How long after the last fault the events may take until all are accounted for; default two minutes. */
   readonly accountedWithinMs?: number
@@ -39,9 +45,11 @@ export interface ChaosResult {
   readonly violations: readonly Violation[]
   readonly ledger: Ledger
   readonly summary: ChaosSummary
+  /** What the services said, life by life. */
+  readonly logs: readonly MemberLog[]
 }
 
-const policy: ChaosPolicy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 1_000 }
+const policy: ChaosPolicy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 2_000 }
 const topics = ['chaos-a', 'chaos-b']
 const partitions = 4
 const sessionTimeoutMs = 2_000
@@ -58,15 +66,20 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { say, seed } = options
   const startedAt = Date.now()
   const folder = await mkdtemp(join(tmpdir(), 'barnabas-chaos-'))
-  const dataDir = join(folder, 'kafka')
-  await mkdir(dataDir)
-  const startBroker = brokerStarter(dataDir)
-  const broker = await startBroker(0)
+  const network = options.toxiproxy == null ? null : await startNetwork(options.toxiproxy)
+  const cluster = await startCluster(folder, options.brokers ?? 1, network)
   const fates = Array.from({ length: options.events }, (_, index) => fateOf(seed, index, policy))
-  const receiver = await startReceiver((id, attempt) => answerOf(fates[Number(id)] ?? { kind: 'ok' }, attempt))
-  const kafka = connectKafka({ brokers: [broker.brokers], clientId: 'chaos', logger: silent })
+  /** What is delivered or a dead letter. */
+  const over = new Set<string>()
+  let lettersSeen = 0
+  const receiver = await startReceiver((id, attempt) => {
+    const status = answerOf(fates[Number(id)] ?? { kind: 'ok' }, attempt)
+    if (status === 200) over.add(id)
+    return status
+  })
+  const kafka = connectKafka({ brokers: [...cluster.brokers], clientId: 'chaos', logger: silent })
   const env = {
-    KAFKA_BROKERS: broker.brokers,
+    KAFKA_BROKERS: cluster.serviceBrokers.join(','),
     BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8',
     BARNABAS_HTTP_PORT: '0',
     BARNABAS_PARTITIONS: String(partitions),
@@ -81,24 +94,28 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     env,
     receiver,
     sessionTimeoutMs,
-    broker,
-    startBroker: () => startBroker(broker.port),
+    cluster,
+    network,
   }
   try {
-    await kafka.admin.createTopics(topics.map((topic) => ({ topic, partitions, replication: 1, config: {} })))
+    await kafka.admin.createTopics(
+      topics.map((topic) => ({ topic, partitions, replication: cluster.size, config: {} })),
+    )
     const services = [
       ...Array.from({ length: options.dispatchers }, () => 'dispatcher' as const),
       ...Array.from({ length: options.retriers }, () => 'retrier' as const),
     ]
     // One after the other: the first makes the topics.
     for (const service of services) members.push(await startMember(service, env))
-    await applySubscriptions(folder, { count: options.subscriptions, topics, sink: receiver.origin, policy }, env)
+    const { port } = receiver
+    const sink = `http://127.0.0.1:${network === null ? port : await network.proxy('receiver', port)}`
+    await applySubscriptions(folder, { count: options.subscriptions, topics, sink, policy }, env)
 
     const letters: Letter[] = []
     const deadLetters = letterReader(kafka, (letter) => void letters.push(letter))
     await deadLetters.start()
     const source = startSource({
-      brokers: broker.brokers,
+      brokers: cluster.brokers,
       topics,
       partitions,
       events: options.events,
@@ -115,9 +132,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       windows.push(...(await commit(stage, fault)))
     }
     await source.done
+    // Whatever made a write that slow, our services' writes at that time hung in the air as well.
+    for (const { from, to } of source.slowWrites) windows.push(windowOf('slow-write', from, to, sessionTimeoutMs))
     await accounted(options, () => {
-      const over = new Set(letters.map(({ id }) => id))
-      for (const { id, status } of receiver.attempts) if (status === 200) over.add(id)
+      for (const { id } of letters.slice(lettersSeen)) over.add(id)
+      lettersSeen = letters.length
       return over.size
     })
     await quiet(() => receiver.attempts.length + letters.length)
@@ -128,12 +147,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows }
     const violations = check(ledger)
     const summary = summaryOf(ledger, options.faults, (Date.now() - startedAt) / 1_000)
-    return { violations, ledger, summary }
+    return { violations, ledger, summary, logs: members.flatMap(({ logs }) => logs) }
   } finally {
     await Promise.all(members.map(endMember))
     await receiver.leave()
     await kafka.close()
-    await stage.broker.stop()
+    await cluster.end()
+    network?.end()
     await rm(folder, { recursive: true, force: true })
   }
 }

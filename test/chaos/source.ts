@@ -6,10 +6,17 @@ export interface Source {
   /** Resolves when every event is acknowledged. */
   readonly done: Promise<void>
   readonly written: number
+  /** When writes took longer than a healthy broker needs, whether a fault was on or not. */
+  readonly slowWrites: readonly SlowWrite[]
+}
+
+export interface SlowWrite {
+  readonly from: number
+  readonly to: number
 }
 
 export interface SourceOptions {
-  readonly brokers: string
+  readonly brokers: readonly string[]
   readonly topics: readonly string[]
   readonly partitions: number
   readonly events: number
@@ -19,17 +26,19 @@ export interface SourceOptions {
 }
 
 const tickMs = 50
+const slowMs = 1_000
 
 export function startSource(options: SourceOptions): Source {
   const { topics, partitions, events } = options
   const kafka = new Kafka({
     clientId: 'chaos-source',
-    brokers: [options.brokers],
+    brokers: [...options.brokers],
     logLevel: logLevel.NOTHING,
     retry: { retries: 1_000, initialRetryTime: 100, maxRetryTime: 500 },
   })
   const producer = kafka.producer({ allowAutoTopicCreation: false })
   let written = 0
+  const slowWrites: SlowWrite[] = []
 
   async function write(): Promise<void> {
     await producer.connect()
@@ -38,9 +47,10 @@ export function startSource(options: SourceOptions): Source {
       const wanted = Math.min(events, Math.ceil(((Date.now() - startedAt) / options.lastsMs) * events))
       const indexes = Array.from({ length: wanted - written }, (_, step) => written + step)
       if (indexes.length > 0) {
-        const byTopic = Map.groupBy(indexes, (index) => topics[index % topics.length]!)
-        const topicMessages = [...byTopic].map(([topic, ofTopic]) => ({ topic, messages: ofTopic.map(messageOf) }))
-        await writeUntilTaken(topicMessages)
+        const writtenAt = Date.now()
+        const places = Map.groupBy(indexes, (index) => index % (topics.length * partitions))
+        await Promise.all([...places.values()].map(writeUntilTaken))
+        if (Date.now() - writtenAt > slowMs) slowWrites.push({ from: writtenAt, to: Date.now() })
         written = wanted
       }
       await new Promise((resolve) => setTimeout(resolve, tickMs))
@@ -48,11 +58,15 @@ export function startSource(options: SourceOptions): Source {
     await producer.disconnect()
   }
 
-  /** The client gives some errors of an outage up at once. */
-  async function writeUntilTaken(topicMessages: { topic: string; messages: Message[] }[]): Promise<void> {
+  /**
+   * All of them to one partition: the client resolves although a partition was never written when a request spans
+   * brokers and one of them moved. And it gives some errors of an outage up at once.
+   */
+  async function writeUntilTaken(indexes: readonly number[]): Promise<void> {
+    const topic = topics[indexes[0]! % topics.length]!
     for (;;) {
       try {
-        await producer.sendBatch({ acks: -1, topicMessages })
+        await producer.send({ topic, acks: -1, messages: indexes.map(messageOf) })
         return
       } catch {
         await new Promise((resolve) => setTimeout(resolve, 200))
@@ -76,6 +90,7 @@ export function startSource(options: SourceOptions): Source {
 
   return {
     done: write(),
+    slowWrites,
     get written() {
       return written
     },

@@ -1,4 +1,4 @@
-import type { Ledger } from './ledger.ts'
+import type { Attempt, Ledger } from './ledger.ts'
 
 export interface ChaosSummary {
   readonly events: number
@@ -7,20 +7,40 @@ export interface ChaosSummary {
   readonly attempts: number
   /** Attempts whose number had reached the receiver before: what was in flight at a fault. */
   readonly repeatedAttempts: number
+  /** The same by the kind of the fault that they followed. */
+  readonly repeatedAfter: Readonly<Record<string, number>>
   readonly faults: number
   readonly seconds: number
 }
 
 export function summaryOf(ledger: Ledger, faults: number, seconds: number): ChaosSummary {
   const delivered = new Set(ledger.attempts.filter(({ status }) => status === 200).map(({ id }) => id))
-  const distinct = new Set(ledger.attempts.map(({ id, number }) => `${id} ${number}`))
+  const repeated = repeatedAttempts(ledger)
   return {
     events: ledger.sent.size,
     delivered: delivered.size,
     deadLetters: ledger.letters.length,
     attempts: ledger.attempts.length,
-    repeatedAttempts: ledger.attempts.length - distinct.size,
+    repeatedAttempts: repeated.length,
+    repeatedAfter: countBy(
+      repeated.map(
+        ({ at }) => ledger.windows.findLast(({ kind, from }) => kind !== 'slow-write' && from <= at)?.kind ?? 'none',
+      ),
+    ),
     faults,
     seconds: Math.round(seconds),
   }
+}
+
+function repeatedAttempts({ attempts }: Ledger): readonly Attempt[] {
+  const seen = new Set<string>()
+  return attempts.filter(({ id, number }) => {
+    const isRepeated = seen.has(`${id} ${number}`)
+    seen.add(`${id} ${number}`)
+    return isRepeated
+  })
+}
+
+function countBy(kinds: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => [kind, all.length]))
 }
