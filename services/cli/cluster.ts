@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { names } from '@barnabas/core'
 import type { Names } from '@barnabas/core'
-import { connectKafka } from '@barnabas/kafka'
+import { connectionProblemOf, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import { readBrokerFile } from '@barnabas/local-kafka'
 import type { BrokerFile } from '@barnabas/local-kafka'
-import { kafkaConnectionHint, readEnvironment } from '@barnabas/runtime'
+import { connectionAdvice, readEnvironment } from '@barnabas/runtime'
 import type { Config, KafkaConfig } from '@barnabas/runtime'
 import { Refusal } from './refusal.ts'
 import type { Terminal } from './terminal.ts'
@@ -29,9 +29,10 @@ export interface Surroundings {
   readonly allowedNetworks: readonly string[]
 }
 
+/** Asked again for so long, so that what is wrong is known before nobody waits any more. */
+const askedForMs = 6_000
 const answersWithinMs = 10_000
 const closedWithinMs = 200
-const noAnswer = `no answer within ${answersWithinMs / 1_000} s`
 const repositoryRoot = resolve(import.meta.dirname, '../..')
 
 /** Reads the environment and looks for the broker of `start`. Throws a `Refusal` with every bad variable. */
@@ -56,11 +57,9 @@ export async function withCluster<Result>(
   work: (cluster: Cluster) => Promise<Result>,
 ): Promise<Result> {
   if (brokers === null) throw new Refusal('no broker: run `pnpm start` or set KAFKA_BROKERS')
-  const heard = { connectionError: '' }
-  const logger = { ...silent, debug: (_: object, message: string) => hear(heard, message) }
-  const kafka = connectKafka({ brokers, clientId: 'barnabas-cli', logger, ...security(config.kafka) })
+  const kafka = connectKafka({ brokers, clientId: 'barnabas-cli', logger: silent, ...security(config.kafka) })
   try {
-    await firstAnswer(kafka, brokers.join(','), () => heard.connectionError)
+    await firstAnswer(kafka, brokers.join(','), config.kafka)
     const isLocal = local !== null && local.brokers === brokers.join(',')
     return await work({ kafka, config, names: names(config.prefix), brokers: brokers.join(','), isLocal })
   } catch (error) {
@@ -90,21 +89,17 @@ async function findLocalBroker(dataDir: string, cwd: string): Promise<BrokerFile
   return null
 }
 
-async function firstAnswer(kafka: KafkaClient, brokers: string, connectionError: () => string): Promise<void> {
+async function firstAnswer(kafka: KafkaClient, brokers: string, config: KafkaConfig): Promise<void> {
   try {
-    await withinMs(kafka.admin.brokerCount(), answersWithinMs, noAnswer)
+    await withinMs(kafka.admin.brokerCount(askedForMs), answersWithinMs)
   } catch (error) {
-    const message = error instanceof Error ? error.message : ''
-    const reason = message === noAnswer && connectionError() !== '' ? connectionError() : message
-    const mend = kafkaConnectionHint(reason) || '; is it running, and is KAFKA_BROKERS right?'
-    throw new Refusal(`Kafka at ${brokers} does not answer${reason === '' ? '' : ` (${reason})`}${mend}`)
+    const problem = connectionProblemOf(error)
+    const reason = problem.message === '' ? '' : ` (${problem.message})`
+    throw new Refusal(
+      connectionAdvice(problem, config, brokers) ??
+        `Kafka at ${brokers} does not answer${reason}; is it running, and is KAFKA_BROKERS right?`,
+    )
   }
-}
-
-/** What the client tries again by itself is told only when nothing came of it in time. */
-function hear(heard: { connectionError: string }, message: string): void {
-  const found = /Connection error: .*/.exec(message)
-  if (found !== null) heard.connectionError = found[0]
 }
 
 /** Not authorized, gone in the middle, too old …: no defect of ours, and said in the broker's words. */
@@ -112,9 +107,9 @@ function isKafkaError(error: unknown): error is Error {
   return error instanceof Error && error.name.startsWith('KafkaJS')
 }
 
-async function withinMs<Result>(work: Promise<Result>, limitMs: number, message = ''): Promise<Result> {
+async function withinMs<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(message)), limitMs)
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${limitMs / 1_000} s`)), limitMs)
   try {
     return await Promise.race([work, late.promise])
   } finally {

@@ -19,8 +19,8 @@ export interface Barnabas {
 }
 
 /** What every process of Barnabas under this prefix is given. */
-export const environment = (prefix: string) => ({
-  KAFKA_BROKERS: testBrokers().join(','),
+export const environment = (prefix: string, brokers = testBrokers().join(',')) => ({
+  KAFKA_BROKERS: brokers,
   BARNABAS_PREFIX: prefix,
   BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   BARNABAS_PARTITIONS: '2',

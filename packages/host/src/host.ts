@@ -3,7 +3,7 @@ import { names as namesOf, tiers } from '@barnabas/core'
 import type { Names, Subscription } from '@barnabas/core'
 import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
 import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
-import { connectKafka } from '@barnabas/kafka'
+import { connectionProblemOf, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import {
   createHeldTopics,
@@ -14,10 +14,10 @@ import {
 } from '@barnabas/registry'
 import type { PrepareOwnTopicsOptions, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
 import {
+  connectionAdvice,
   createHealth,
   createMetrics,
   describeConfig,
-  kafkaConnectionHint,
   startHealthServer,
   StartupError,
 } from '@barnabas/runtime'
@@ -108,7 +108,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     warnsOfOneReplica: options.isOwnBroker !== true,
     logger,
   }
-  const tierPartitions = await prepareTopics(names, ownTopics)
+  const tierPartitions = await prepareTopics(names, ownTopics, config)
   const heldTopics = createHeldTopics({ ...ownTopics, now: Date.now })
   const mend = createTopicMender({
     names,
@@ -226,10 +226,13 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
 }
 
 /** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
-async function prepareTopics(names: Names, options: PrepareOwnTopicsOptions): Promise<number> {
+async function prepareTopics(names: Names, options: PrepareOwnTopicsOptions, config: Config): Promise<number> {
   const prepared = await prepareOwnTopics(options).catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new StartupError(`no Kafka answers at ${options.bootstrapServer}: ${message}${kafkaConnectionHint(message)}`)
+    const problem = connectionProblemOf(error)
+    throw new StartupError(
+      connectionAdvice(problem, config.kafka, options.bootstrapServer) ??
+        `no Kafka answers at ${options.bootstrapServer}: ${problem.message}`,
+    )
   })
   if (prepared.kind === 'refused') {
     throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)

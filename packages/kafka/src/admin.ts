@@ -97,8 +97,8 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
     topics,
     createTopics,
 
-    async brokerCount() {
-      return (await retrying(() => admin.describeCluster())).brokers.length
+    async brokerCount(withinMs) {
+      return (await retrying(() => admin.describeCluster(), withinMs)).brokers.length
     },
 
     async describeTopics(wanted) {

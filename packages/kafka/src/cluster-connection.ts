@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicPartition } from '@barnabas/core'
+import { isCertificateProblem } from './connection-problem.ts'
 import { isRetriable } from './kafka-error.ts'
 import { READ_COMMITTED } from './kafkajs-internals.ts'
 import type { Broker, Cluster, EARLIEST, LATEST, PartitionMetadata } from './kafkajs-internals.ts'
@@ -109,7 +110,7 @@ export async function retrying<Result>(work: () => Promise<Result>, forMs = 15_0
     try {
       return await work()
     } catch (error) {
-      if (!isRetriable(error) || Date.now() > deadline) throw error
+      if (!isRetriable(error) || isCertificateProblem(error) || Date.now() > deadline) throw error
       await sleep(200)
     }
   }

@@ -21,5 +21,7 @@ export type {
 export type { CodecName } from './codecs.ts'
 export type { KafkaConnectOptions } from './connect.ts'
 export { connectKafka } from './connect.ts'
+export { connectionProblemOf } from './connection-problem.ts'
+export type { ConnectionProblem } from './connection-problem.ts'
 export { ConsumerStartError } from './consumer-failure.ts'
 export type { KafkaLogger } from './log-creator.ts'

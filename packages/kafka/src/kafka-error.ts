@@ -4,6 +4,8 @@ interface ClientError {
   readonly message: string
   /** The broker's error by name, when it was the broker that refused. */
   readonly type?: string
+  /** The broker's error by number, or the system's by name. */
+  readonly code?: number | string
   readonly retriable?: boolean
   readonly cause?: unknown
   readonly originalError?: unknown

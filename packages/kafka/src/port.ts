@@ -180,8 +180,8 @@ export interface RefusedTopic {
 }
 
 export interface Admin {
-  /** Number of brokers in the cluster. */
-  brokerCount(): Promise<number>
+  /** Number of brokers in the cluster. While none answers it is asked for again for `withinMs`, by default 15 s. */
+  brokerCount(withinMs?: number): Promise<number>
   topics(): Promise<ReadonlySet<string>>
   /** Of the topics that exist; missing ones are left out. */
   describeTopics(topics: readonly string[]): Promise<readonly TopicDescription[]>

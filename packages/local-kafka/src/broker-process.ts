@@ -45,10 +45,11 @@ export async function launchBroker(
   const java = await findJava(env)
   const jars = await kafkaJars(env, onProgress, options.signal)
   const common = ['-cp', join(jars, '*'), `-Dlog4j2.configurationFile=${brokerFiles.logging}`]
-  const clusterId = await clusterIdOf(dir, (args) => {
+  const runTool = (args: readonly string[]) => {
     onProgress(`formatting ${dir}`)
     return runKafkaTool(java.command, [...common, ...fastStartJvmFlags], dir, args)
-  })
+  }
+  const clusterId = await clusterIdOf(dir, runTool, options.formatArguments)
   const ports = { broker: port, controller: await anyFreePort() }
   await writeBrokerConfig(dir, brokerProperties(ports, options.serverProperties ?? {}))
   if (options.signal?.aborted === true) throw interrupted()

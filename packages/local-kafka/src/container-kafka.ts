@@ -18,7 +18,10 @@ import { choosePort } from './ports.ts'
 /** A broker in a container: like `LocalKafka`, but no process of this machine. */
 export type ContainerKafka = Omit<LocalKafka, 'pid'> & { readonly pid: null }
 
-export type ContainerKafkaOptions = Omit<LocalKafkaOptions, 'jvmFlags' | 'env' | 'signal' | 'endsWithParent'> & {
+export type ContainerKafkaOptions = Omit<
+  LocalKafkaOptions,
+  'jvmFlags' | 'formatArguments' | 'env' | 'signal' | 'endsWithParent'
+> & {
   /** Default true: the records stand in a volume of the engine that belongs to `dataDir`. False for tests. */
   readonly keepData?: boolean
 }

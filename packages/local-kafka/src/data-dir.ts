@@ -37,13 +37,17 @@ export async function openDataDir(dataDir: string): Promise<string> {
  * place and renamed into it, so that an interrupted format leaves nothing that looks like data.
  * Throws `DataDirOfOtherVersion`.
  */
-export async function clusterIdOf(dir: string, runTool: (args: readonly string[]) => Promise<void>): Promise<string> {
+export async function clusterIdOf(
+  dir: string,
+  runTool: (args: readonly string[]) => Promise<void>,
+  formatArguments: readonly string[] = [],
+): Promise<string> {
   const data = join(dir, brokerFiles.data)
   try {
     for (const name of await readdir(dir)) {
       if (name.startsWith(`${brokerFiles.data}.partial-`)) await rm(join(dir, name), { recursive: true, force: true })
     }
-    if (!(await readdir(dir)).includes(brokerFiles.data)) await format(dir, runTool)
+    if (!(await readdir(dir)).includes(brokerFiles.data)) await format(dir, runTool, formatArguments)
     const meta = await readFile(join(data, 'meta.properties'), 'utf8').catch(() => null)
     const written = await readFile(join(dir, formatName), 'utf8').catch(() => null)
     const check = checkFormat(meta, written)
@@ -88,7 +92,11 @@ export async function readBrokerConfig(dir: string): Promise<Record<string, stri
   return parseProperties(await readFile(join(dir, brokerFiles.properties), 'utf8').catch(() => ''))
 }
 
-async function format(dir: string, runTool: (args: readonly string[]) => Promise<void>): Promise<void> {
+async function format(
+  dir: string,
+  runTool: (args: readonly string[]) => Promise<void>,
+  formatArguments: readonly string[],
+): Promise<void> {
   const partial = `${brokerFiles.data}.partial-${randomUUID()}`
   const settings = join(dir, `${partial}.properties`)
   const properties = brokerProperties({ broker: 9092, controller: 9093 }, { 'log.dirs': partial })
@@ -96,7 +104,7 @@ async function format(dir: string, runTool: (args: readonly string[]) => Promise
   await writeFile(join(dir, brokerFiles.logging), loggingConfig, { mode: 0o600 })
   // Kafka's form of a UUID: its 16 bytes in URL-safe base64. One that begins with "-" would be read as an option.
   const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replace(/^-/, 'A')
-  await runTool(['kafka.tools.StorageTool', 'format', '-t', id, '-c', `${partial}.properties`])
+  await runTool(['kafka.tools.StorageTool', 'format', '-t', id, '-c', `${partial}.properties`, ...formatArguments])
   await writeFormat(dir)
   await rename(join(dir, partial), join(dir, brokerFiles.data))
   await rm(settings, { force: true })

@@ -11,6 +11,8 @@ export interface LocalKafkaOptions {
   readonly jvmFlags?: readonly string[]
   /** Override those of `brokerProperties`. */
   readonly serverProperties?: Readonly<Record<string, string>>
+  /** For tests: what a new data directory is given, for instance `--add-scram` with a user. */
+  readonly formatArguments?: readonly string[]
   /** One line for a person, for instance while the jars are fetched. */
   readonly onProgress?: (message: string) => void
   /** Left in `broker.json` for the command line. */

@@ -1,0 +1,218 @@
+/**
+ * On other people's clusters: TLS, SASL, and no right but those of docs/security.md. Each service is a process with a
+ * user of its own, on a broker with an authorizer.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest'
+import { connectKafka, connectionProblemOf } from '@barnabas/kafka'
+import { allow, documentedRights, userOf } from '../support/access-rights.ts'
+import { apply, environment as plainEnvironment } from '../support/barnabas.ts'
+import { canMakeCertificates } from '../support/certificates.ts'
+import { binaryEvent } from '../support/events.ts'
+import { createTopic, plainKafka, produce } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
+import type { RunningProcess } from '../support/processes.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { Receiver } from '../support/receiver.ts'
+import { passwordOf, startSecuredKafka } from '../support/secured-kafka.ts'
+import type { SecuredKafka } from '../support/secured-kafka.ts'
+import { canRunOwnBroker } from '../support/start.ts'
+
+const places = { prefix: 'secured', sourceTopic: 'orders', deadLetterTopic: 'failed-orders' }
+const { prefix } = places
+const services = ['dispatcher', 'retrier', 'dead-letter'] as const
+type Service = (typeof services)[number]
+const cli = 'command line'
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const mechanisms: Record<Service, string> = {
+  dispatcher: 'plain',
+  retrier: 'scram-sha-256',
+  'dead-letter': 'scram-sha-512',
+}
+
+describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
+  'a Kafka with TLS, SASL and an authorizer',
+  () => {
+    let kafka: SecuredKafka
+    let receiver: Receiver
+    const running = new Map<Service, RunningProcess>()
+    /** Of all processes, for the secrets that must not be in it. */
+    const said: (readonly string[])[] = []
+
+    const environment = (role: string, mechanism: string): Record<string, string> => ({
+      ...plainEnvironment(prefix, ''),
+      BARNABAS_DRAIN_TIMEOUT: '1s',
+      ...kafka.environment(userOf(role), mechanism),
+    })
+
+    function run(entry: string, env: Record<string, string>, args: readonly string[] = []): RunningProcess {
+      const started = runProcess(entry, env, args)
+      said.push(started.lines)
+      return started
+    }
+
+    function barnabas(args: readonly string[], env = environment(cli, 'scram-sha-512')): RunningProcess {
+      return run('services/cli/bin/barnabas', env, args)
+    }
+
+    async function start(service: Service): Promise<RunningProcess> {
+      const { KAFKA_SASL_PASSWORD = '', ...env } = environment(service, mechanisms[service])
+      const file = join(kafka.folder, `${service}.password`)
+      await writeFile(file, `${KAFKA_SASL_PASSWORD}\n`)
+      const started = run(`services/${service}/main.ts`, { ...env, KAFKA_SASL_PASSWORD_FILE: file })
+      running.set(service, started)
+      onTestFailed(() => console.log(started.lines.join('\n')))
+      await started.line(new RegExp(`${service} is ready`))
+      return started
+    }
+
+    beforeAll(async () => {
+      kafka = await startSecuredKafka([...services, cli].map(userOf))
+      receiver = await startReceiver(({ eventId, attempt }) =>
+        eventId === 'refused' ? 400 : eventId === 'late' && attempt === 1 ? 503 : 200,
+      )
+      const plain = plainKafka([kafka.plainBrokers])
+      await createTopic(plain, places.sourceTopic, 2)
+      await createTopic(plain, places.deadLetterTopic)
+      await allow(plain, documentedRights(places))
+    })
+    afterAll(async () => {
+      await Promise.all([...running.values()].map((each) => each.kill('SIGKILL')))
+      await receiver?.close()
+      await kafka?.remove()
+    })
+
+    test('each service does its work with a user of its own and exactly the rights of docs/security.md', async () => {
+      await Promise.all(services.map(start))
+      const subscription = { topics: [places.sourceTopic], sink: receiver.url, retry: { schedule: ['1s'] } }
+      const deadLetter = { topic: places.deadLetterTopic }
+      await apply(
+        prefix,
+        [
+          { ...subscription, id: 'default' },
+          { ...subscription, id: 'own', deadLetter },
+        ],
+        environment(cli, 'scram-sha-512'),
+      )
+      expect(await barnabas(['send', places.sourceTopic, '--id', 'at-once']).exited).toBe(0)
+      await produce(
+        plainKafka([kafka.plainBrokers]),
+        places.sourceTopic,
+        ['late', 'refused'].map((id) => binaryEvent(id)),
+      )
+      await receiver.until((requests) => requests.length >= 8)
+      const attempts = receiver.requests.map(({ eventId, attempt }) => `${eventId} ${attempt}`)
+      expect(attempts.toSorted()).toEqual(
+        ['at-once 1', 'at-once 1', 'late 1', 'late 1', 'late 2', 'late 2', 'refused 1', 'refused 1'].toSorted(),
+      )
+      for (const id of ['default', 'own']) {
+        await running.get('dead-letter')!.line(new RegExp(`dead letter of ${id}: UndeliverableDueToHttpBadRequest`))
+      }
+      const letters = barnabas(['dead-letters', 'list'])
+      expect(await letters.exited).toBe(0)
+      expect(letters.lines.join('\n')).toMatch(/secured\.dead-letter\/\d\/0[^]*failed-orders\/0\/0/)
+      const description = barnabas(['describe', 'own'])
+      expect(await description.exited).toBe(0)
+      expect(description.lines.join('\n')).toMatch(/orders\/0 +\d.*\n.*orders\/1 +\d/)
+    })
+
+    const without = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']))
+    const noUser = without('KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD')
+
+    test.concurrent.each<[string, Record<string, string>, RegExp]>([
+      [
+        'a wrong password',
+        { KAFKA_SASL_PASSWORD: 'not-the-secret' },
+        /^Kafka at BROKERS refuses user "commandline" \(.*invalid credentials.*\): mend KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD or KAFKA_SASL_MECHANISM$/,
+      ],
+      [
+        'an authority that is not known',
+        without('KAFKA_SSL_CA_FILE'),
+        /^the certificate of Kafka at BROKERS is not trusted \(unable to verify the first certificate\): set KAFKA_SSL_CA_FILE to the PEM file of the authority that signed it$/,
+      ],
+      [
+        'clear text to a port with TLS',
+        { ...without('KAFKA_SSL', 'KAFKA_SSL_CA_FILE'), ...noUser },
+        /^Kafka at BROKERS closes the connection without an answer: it may want TLS \(KAFKA_SSL=true\) or a user \(KAFKA_SASL_MECHANISM,/,
+      ],
+    ])('%s is one sentence that names the variable', async (_, changes, sentence) => {
+      const { exited, lines } = barnabas(['get'], { ...environment(cli, 'scram-sha-512'), ...changes })
+      expect(await exited).toBe(1)
+      const sentences = lines.map((line) => line.replace(/^error: /, '').replace(kafka.securedBrokers, 'BROKERS'))
+      expect(sentences).toEqual([expect.stringMatching(sentence)])
+    })
+
+    test.concurrent.each([
+      ['dispatcher', { KAFKA_SASL_PASSWORD: 'not-the-secret' }, /^Kafka at .* refuses user "dispatcher" \(.*\): mend /],
+      ['retrier', without('KAFKA_SSL_CA_FILE'), /^the certificate of Kafka at .* is not trusted \(.*\): set /],
+    ] as const)('%s says the same and ends with status 1', async (service, changes, sentence) => {
+      const { exited, lines } = run(`services/${service}/main.ts`, {
+        ...environment(service, mechanisms[service]),
+        ...changes,
+      })
+      expect(await exited).toBe(1)
+      expect(lines.filter((line) => !line.startsWith('{'))).toEqual([expect.stringMatching(sentence)])
+    })
+
+    test.concurrent('a certificate of ours is shown to a Kafka that asks for one', async () => {
+      const { certificateFile: cert, keyFile: key } = kafka.certificates
+      const broker = { KAFKA_BROKERS: kafka.mutualTlsBrokers, KAFKA_SSL_CERT_FILE: cert, KAFKA_SSL_KEY_FILE: key }
+      const { exited, lines } = barnabas(['get'], { ...environment(cli, 'plain'), ...noUser, ...broker })
+      expect([await exited, ...lines]).toEqual([0, expect.stringMatching(/^no subscriptions/)])
+    })
+
+    test('whatever is wrong with a connection is told apart', async () => {
+      const { certificates, securedBrokers, plainBrokers, mutualTlsBrokers } = kafka
+      const pem = (file: string) => readFile(file, 'utf8')
+      const ca = [await pem(certificates.caFile)]
+      const otherCa = [await pem(certificates.certificateFile)]
+      const user = userOf(cli)
+      const sasl = (password: string) => ({ mechanism: 'plain', username: user, password }) as const
+      const right = { brokers: securedBrokers, ssl: { ca }, sasl: sasl(passwordOf(user)) }
+      const { ssl: _, ...clearText } = right
+      const { sasl: __, ...nobody } = right
+      const found = await Promise.all(
+        [
+          right,
+          { ...right, sasl: sasl('not-the-secret') },
+          { ...right, ssl: {} },
+          { ...right, ssl: { ca: otherCa } },
+          { ...right, brokers: securedBrokers.replace('127.0.0.1', 'localhost') },
+          clearText,
+          nobody,
+          { ...right, brokers: plainBrokers },
+          { ...clearText, brokers: plainBrokers },
+          { ...nobody, brokers: mutualTlsBrokers },
+        ].map(async ({ brokers, ...security }) => {
+          const client = connectKafka({ brokers: [brokers], clientId: 'test', logger: silent, ...security })
+          const problem = await client.admin
+            .brokerCount(1)
+            .then(String, (error: unknown) => connectionProblemOf(error).code)
+          await client.close()
+          return problem
+        }),
+      )
+      expect(found).toEqual([
+        '1',
+        'AUTHENTICATION',
+        'UNTRUSTED_CERTIFICATE',
+        'UNTRUSTED_CERTIFICATE',
+        'CERTIFICATE_OF_OTHER_HOST',
+        'CLOSED',
+        'CLOSED',
+        'NOT_TLS',
+        'NO_SASL',
+        'OWN_CERTIFICATE_REFUSED',
+      ])
+    })
+
+    test('no secret is in anything that was said', () => {
+      const all = said.flat().join('\n')
+      expect(all).toContain(userOf('dispatcher'))
+      for (const secret of [...services, cli].map((role) => passwordOf(userOf(role)))) expect(all).not.toContain(secret)
+      expect(all).not.toContain('not-the-secret')
+      expect(all).not.toContain('PRIVATE KEY')
+    })
+  },
+)

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs'
+import type { AclEntry, Kafka } from 'kafkajs'
+
+/** One right of docs/security.md. */
+export interface Right {
+  /** The column: who needs it. */
+  readonly role: string
+  readonly on: 'topic' | 'group'
+  readonly name: string
+  /** `name` is the beginning of names. */
+  readonly isPrefix: boolean
+  readonly operation: string
+}
+
+export interface Places {
+  readonly prefix: string
+  readonly sourceTopic: string
+  readonly deadLetterTopic: string
+}
+
+/** The table of docs/security.md, with the names of this run. */
+export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Places): readonly Right[] {
+  const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
+  const rows = page.split('\n').filter((line) => /^\| (on|topic|group)\b/.test(line))
+  const [head, ...others] = rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+  return others.flatMap(([what = '', ...cells]) => {
+    const [on, named] = what.split(/[: ]+/, 2) as ['topic' | 'group', string]
+    const written = named.replaceAll('`', '').replace(/^barnabas/, prefix)
+    const name = named.startsWith('`') ? written.replace('*', '') : named === 'source' ? sourceTopic : deadLetterTopic
+    return cells.flatMap((cell, index) =>
+      cell === '–'
+        ? []
+        : cell.split(', ').map((operation) => ({
+            role: head![index + 1]!,
+            on,
+            name,
+            isPrefix: written.endsWith('*'),
+            operation,
+          })),
+    )
+  })
+}
+
+/** Every user is named like its role, without what a user's name may not hold. */
+export const userOf = (role: string) => role.replaceAll(/\W/g, '')
+
+export async function allow(kafka: Kafka, rights: readonly Right[], user?: string): Promise<void> {
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.createAcls({ acl: rights.map((right) => entryOf(right, user)) })
+  await admin.disconnect()
+}
+
+function entryOf({ role, on, name, isPrefix, operation }: Right, user = userOf(role)): AclEntry {
+  return {
+    principal: `User:${user}`,
+    host: '*',
+    permissionType: AclPermissionTypes.ALLOW,
+    operation: operations[operation] ?? AclOperationTypes.UNKNOWN,
+    resourceType: on === 'topic' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
+    resourceName: name,
+    resourcePatternType: isPrefix ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
+  }
+}
+
+const operations: Readonly<Record<string, AclOperationTypes>> = {
+  Read: AclOperationTypes.READ,
+  Write: AclOperationTypes.WRITE,
+  Create: AclOperationTypes.CREATE,
+  Delete: AclOperationTypes.DELETE,
+  Describe: AclOperationTypes.DESCRIBE,
+  DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
+}
