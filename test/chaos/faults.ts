@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
-import { allReady, restart, startMember } from './fleet.ts'
+import { notReady, restart, startMember } from './fleet.ts'
 import type { Member, ServiceName } from './fleet.ts'
 import type { FaultWindow } from './ledger.ts'
 import type { Disturbance, Far, Network } from './network.ts'
@@ -14,6 +14,7 @@ export interface Stage {
   readonly receiver: ChaosReceiver
   readonly sessionTimeoutMs: number
   readonly cluster: Cluster
+  readonly say: (line: string) => void
   /** Null without toxiproxy. */
   readonly network: Network | null
 }
@@ -55,6 +56,12 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
     return [gone, window(back, Date.now())]
   }
 
+  async function whole(): Promise<void> {
+    for (const { service, process } of await notReady(stage.members)) {
+      stage.say(`the ${service} ${process.child.pid} is not ready a minute after ${fault.kind}; going on without it`)
+    }
+  }
+
   const from = Date.now()
   switch (fault.kind) {
     case 'kill-dispatcher':
@@ -73,7 +80,7 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       await sleep(stage.sessionTimeoutMs + fault.lastsMs)
       child.kill('SIGCONT')
       const back = Date.now()
-      await allReady(stage.members)
+      await whole()
       return [window(from, from + stage.sessionTimeoutMs), window(back, Date.now())]
     }
     case 'kill-broker': {
@@ -81,7 +88,7 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       await stage.cluster.kill(which)
       await sleep(fault.lastsMs)
       await stage.cluster.restart(which)
-      await allReady(stage.members)
+      await whole()
       // Writes in flight at the end may be done twice, and everybody joins anew.
       return [window(from, Date.now()), window(Date.now(), Date.now())]
     }
@@ -115,7 +122,7 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       await network.disturb(far, disturbance)
       await sleep(fault.lastsMs)
       await network.restore(far)
-      await allReady(stage.members)
+      await whole()
       // What was in flight at the beginning may be done twice, and what is at the end.
       return [window(from, Date.now()), window(Date.now(), Date.now())]
     }

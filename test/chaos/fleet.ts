@@ -34,9 +34,16 @@ function logOf(service: ServiceName, { child, lines }: RunningProcess): MemberLo
   return { service, pid: child.pid, lines }
 }
 
-/** Resolves when all of them are members of their groups. */
-export async function allReady(members: readonly Member[]): Promise<void> {
-  await Promise.all(members.map(({ process }) => untilReady(process)))
+const readyWithinMs = 60_000
+
+/** Waits until all of them are members of their groups; gives those that are not after a minute. */
+export async function notReady(members: readonly Member[]): Promise<readonly Member[]> {
+  const late = new Set(members)
+  const ready = members.map(async (member) => {
+    if (await untilReady(member.process)) late.delete(member)
+  })
+  await Promise.all(ready)
+  return [...late]
 }
 
 /** Ends it at once, frozen or not. */
@@ -51,14 +58,16 @@ async function startReady(service: ServiceName, env: Readonly<Record<string, str
   return started
 }
 
-async function untilReady(started: RunningProcess): Promise<void> {
+async function untilReady(started: RunningProcess): Promise<boolean> {
+  const until = Date.now() + readyWithinMs
   const { url } = JSON.parse(await started.line(/health and metrics at/)) as { readonly url: string }
   for (;;) {
     const isReady = await fetch(`${url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     )
-    if (isReady || started.child.exitCode !== null) return
+    if (isReady) return true
+    if (started.child.exitCode !== null || Date.now() > until) return false
     await sleep(50)
   }
 }

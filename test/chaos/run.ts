@@ -96,6 +96,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     sessionTimeoutMs,
     cluster,
     network,
+    say,
   }
   try {
     await kafka.admin.createTopics(
