@@ -1,4 +1,5 @@
 /** What packages/kafka/src/port.ts promises, on a real broker. */
+import { createRequire } from 'node:module'
 import net from 'node:net'
 import { CompressionTypes } from 'kafkajs'
 import type { KafkaRecord, OutgoingRecord } from '@barnabas/core'
@@ -165,6 +166,7 @@ describe('a consumer', () => {
     const startedAt = Date.now()
     const two = await startMember(port, { topics: [topic], groupId })
     await two.assignments.until((all) => all.at(-1)?.gained.length === 1)
+    await one.assignments.until((all) => all.length === 2)
     expect(told.slice(2, 5)).toEqual([true, 'unsettled', 'assigned'])
     expect(Date.now() - startedAt).toBeLessThan(5_000)
     expect(await port.admin.committed(groupId, [topic])).toMatchObject([{ metadata: 'before the rejoin' }])
@@ -253,6 +255,34 @@ describe('a connection that ends while a member looks for its coordinator', () =
     await write(port, topic, [0])
     await untilRecords(first, (all) => all.length === 1)
     expect(first.failures.items).toEqual([])
+  })
+})
+
+describe('a client that waits for ever for something that never comes', () => {
+  test('is replaced by a new member, which has lost everything and goes on at what was committed', async () => {
+    const port = connectPort({ sessionTimeoutMs: 6_000 })
+    const topic = await newTopic(port, 2)
+    const member = await startMember(port, { topics: [topic] })
+    await write(port, topic, [0, 1], 'first')
+    await untilRecords(member, (all) => all.length === 2)
+    await member.consumer.commit([0, 1].map((partition) => ({ topic, partition, offset: 1, metadata: '' })))
+
+    const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/consumerGroup') as {
+      readonly prototype: { fetch(nodeId: string): Promise<unknown> }
+    }
+    const hanging = vi.spyOn(prototype, 'fetch').mockImplementationOnce(() => new Promise(() => {}))
+    onTestFinished(() => hanging.mockRestore())
+    await write(port, topic, [0, 1], 'second')
+    await untilRecords(member, (all) => all.length === 4)
+    expect(hanging).toHaveBeenCalled()
+    const [before, after] = member.assignments.items
+    expect(after?.memberId).not.toBe(before?.memberId)
+    for (const one of [after?.lost ?? [], after?.gained ?? []]) expect(names(one)).toEqual([`${topic}/0`, `${topic}/1`])
+    expect(member.records.items.filter(({ offset }) => offset === 1)).toHaveLength(2)
+    expect(member.failures.items).toEqual([])
+    expect(port.log.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    expect(await member.consumer.commit([{ topic, partition: 0, offset: 2, metadata: '' }])).toBe(true)
+    await member.consumer.stop()
   })
 })
 

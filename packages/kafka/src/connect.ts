@@ -7,6 +7,7 @@ import type { CodecName } from './codecs.ts'
 import { createConsumer } from './consumer.ts'
 import { READ_COMMITTED, createCluster } from './kafkajs-internals.ts'
 import type { ClusterConfig } from './kafkajs-internals.ts'
+import { createLastingConsumer } from './lasting-consumer.ts'
 import { createLogCreator } from './log-creator.ts'
 import type { KafkaLogger } from './log-creator.ts'
 import { createLogReader } from './log-reader.ts'
@@ -84,13 +85,16 @@ export function connectKafka(options: KafkaConnectOptions): KafkaClient {
   return {
     admin,
     consumer(consumerOptions) {
-      const consumer = createConsumer(kafka(CONSUMER_RETRY), consumerOptions, {
-        sessionTimeoutMs: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
-        logger: options.logger,
-        missingTopics: async (topics) => {
-          const existing = await admin.topics()
-          return topics.filter((topic) => !existing.has(topic))
-        },
+      const { sessionTimeoutMs = SESSION_TIMEOUT_MS, logger } = options
+      const missingTopics = async (topics: readonly string[]): Promise<readonly string[]> => {
+        const existing = await admin.topics()
+        return topics.filter((topic) => !existing.has(topic))
+      }
+      const consumer = createLastingConsumer(consumerOptions, {
+        create: (each) => createConsumer(kafka(CONSUMER_RETRY), each, { sessionTimeoutMs, logger, missingTopics }),
+        sessionTimeoutMs,
+        logger,
+        askBroker: () => admin.topics(),
       })
       const stop = consumer.stop.bind(consumer)
       consumer.stop = closing(stop)

@@ -22,10 +22,11 @@ import { ConsumerStartError, classifyFailure, mayPass } from './consumer-failure
 import { brokerErrorType } from './kafka-error.ts'
 import { toRecord } from './kafka-record.ts'
 import type { FetchedMessage } from './kafkajs-internals.ts'
+import type { LoopConsumer } from './lasting-consumer.ts'
 import type { KafkaLogger } from './log-creator.ts'
 import { watchMissingTopics } from './missing-topics.ts'
 import { PartitionMap } from './partition-map.ts'
-import type { CommitPosition, Consumer, ConsumerFailure, ConsumerOptions } from './port.ts'
+import type { CommitPosition, ConsumerFailure, ConsumerOptions } from './port.ts'
 
 const MAX_WAIT_MS = 1_000
 const HEARTBEAT_MS = 1_000
@@ -62,7 +63,7 @@ interface GroupJoin {
   readonly memberAssignment: Readonly<Record<string, readonly number[]>>
 }
 
-export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings: ConsumerSettings): Consumer {
+export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings: ConsumerSettings): LoopConsumer {
   const { groupId, topics } = options
   const { logger, sessionTimeoutMs } = settings
   /** Ours since the last join, each with the next offset to hand over once it is known. */
@@ -72,6 +73,8 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   let state: 'new' | 'running' | 'ended' = 'new'
   let lastHeartbeatAt = 0
   let lastFetchAt = 0
+  /** Fetches that are under way, by broker, each with its beginning. */
+  const fetching = new Map<number, number>()
   let commitsDone = 0
   let commits: Promise<unknown> = Promise.resolve()
   let stopWatching: () => void = () => undefined
@@ -123,6 +126,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     for (const one of kept) owned.set(one, before.get(one))
     member = { memberId: join.memberId, generationId: join.generationId }
     lastHeartbeatAt = lastFetchAt = Date.now()
+    fetching.clear()
     client.resume(byTopic([...lost, ...gained]))
     for (const one of lost) paused.delete(one)
     for (const one of kept) {
@@ -211,7 +215,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     })
   }
 
-  const { GROUP_JOIN, HEARTBEAT, COMMIT_OFFSETS, FETCH, CRASH, START_BATCH_PROCESS } = client.events
+  const { GROUP_JOIN, HEARTBEAT, COMMIT_OFFSETS, FETCH_START, FETCH, CRASH, START_BATCH_PROCESS } = client.events
   client.on(GROUP_JOIN, ({ payload }) => {
     if (state === 'running') onGroupJoin(payload as unknown as GroupJoin)
   })
@@ -222,7 +226,9 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     commitsDone += 1
     lastHeartbeatAt = Date.now()
   })
-  client.on(FETCH, () => {
+  client.on(FETCH_START, ({ payload }) => void fetching.set(payload.nodeId, Date.now()))
+  client.on(FETCH, ({ payload }) => {
+    fetching.delete(payload.nodeId)
     lastFetchAt = Date.now()
   })
   client.on(START_BATCH_PROCESS, ({ payload }) => {
@@ -273,6 +279,10 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   return {
     get lastHeartbeatAt() {
       return lastHeartbeatAt
+    },
+
+    get silentSince() {
+      return Math.min(lastFetchAt, ...fetching.values())
     },
 
     async start() {
