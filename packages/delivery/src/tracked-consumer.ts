@@ -108,6 +108,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   let draining = false
   /** From the moment when the group is asked for a new assignment until it is there. */
   let unsettled: PromiseWithResolvers<void> | undefined
+  let rejoining: Promise<void> | undefined
   const commits = createCommitSchedule(commitDone)
   const roomOfMetadata = commitMetadataRoom(options.generation)
 
@@ -141,13 +142,13 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       void placeUntilDone(assignment, unplaced, epoch)
     },
     async onRejoining() {
-      await options.onRejoining?.()
+      await finishing()
       await commits.now()
     },
     onUnsettled() {
-      if (unsettled !== undefined || stopped) return
+      if (unsettled !== undefined || present === null || stopped) return
       unsettled = Promise.withResolvers()
-      void options.onRejoining?.()
+      void finishing()
     },
     onFailed: options.onFailed,
   })
@@ -178,9 +179,16 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     return partition.tracker.takeable([partition.tracker.next], roomOfMetadata / 2) > 0
   }
 
+  /** Asks once per rejoin, whichever way it begins. */
+  function finishing(): Promise<void> {
+    rejoining ??= options.onRejoining?.() ?? Promise.resolve()
+    return rejoining
+  }
+
   function settle(): void {
     unsettled?.resolve()
     unsettled = undefined
+    rejoining = undefined
   }
 
   function lose(partition: OwnPartition | undefined): void {
