@@ -7,7 +7,7 @@
 import type { TopicPartition } from '@barnabas/core'
 import { ConsumerStartError } from './consumer-failure.ts'
 import type { KafkaLogger } from './log-creator.ts'
-import type { Assignment, Consumer, ConsumerOptions } from './port.ts'
+import type { Assignment, Consumer, ConsumerFailure, ConsumerOptions } from './port.ts'
 
 /** Longer than a rebalance takes, for which nothing is fetched either, and than a request may. */
 const SILENT_FOR_MS = 15_000
@@ -36,7 +36,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
   /** What the member before the present one had. */
   let inherited: readonly TopicPartition[] = []
   let life = 0
-  let isStopped = false
+  let isEnded = false
   let answers = 0
   let timer: NodeJS.Timeout | undefined
   let present = begin()
@@ -53,7 +53,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
       onRecords: ifPresent(options.onRecords),
       onAssigned: ifPresent(onAssigned),
       onUnsettled: ifPresent(options.onUnsettled),
-      onFailed: ifPresent(options.onFailed),
+      onFailed: ifPresent(onFailed),
       onRejoining: async () => void (own === life && (await options.onRejoining?.())),
     })
   }
@@ -63,6 +63,16 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     inherited = []
     assigned = [...assignment.gained, ...assignment.kept]
     options.onAssigned({ ...assignment, lost })
+  }
+
+  function onFailed(failure: ConsumerFailure): void {
+    end()
+    options.onFailed(failure)
+  }
+
+  function end(): void {
+    isEnded = true
+    clearInterval(timer)
   }
 
   async function look(): Promise<void> {
@@ -77,7 +87,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     } catch {
       answers = 0
     }
-    if (answers < ANSWERS || isStopped || looked !== life) return
+    if (answers < ANSWERS || isEnded || looked !== life) return
     answers = 0
     settings.logger.warn(
       { groupId, topics },
@@ -94,9 +104,9 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     options.onUnsettled?.()
     void former.stop()
     present.start().catch((error: unknown) => {
-      if (isStopped) return
+      if (isEnded) return
       // What no new member can mend is said; whatever else it is, the next look finds that nothing is fetched.
-      if (error instanceof ConsumerStartError && error.failure.code !== 'OTHER') options.onFailed(error.failure)
+      if (error instanceof ConsumerStartError && error.failure.code !== 'OTHER') onFailed(error.failure)
     })
   }
 
@@ -106,11 +116,10 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     },
     async start() {
       await present.start()
-      if (!isStopped) timer = setInterval(() => void look(), LOOK_EVERY_MS)
+      if (!isEnded) timer = setInterval(() => void look(), LOOK_EVERY_MS)
     },
     async stop() {
-      isStopped = true
-      clearInterval(timer)
+      end()
       await present.stop()
     },
     pause: (partitions) => present.pause(partitions),
