@@ -1,40 +1,85 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { removeByPrefix } from './backlog.ts'
 import { runBenchProcess } from './bench-process.ts'
 import type { BenchProcess } from './bench-process.ts'
+import type { Bench } from './scenario.ts'
 
 const cli = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta.url))
 
 export interface BarnabasOptions {
-  readonly brokers: string
-  /** Nobody else uses it. */
-  readonly prefix: string
+  /** One process of each. */
+  readonly services: readonly ('dispatcher' | 'retrier')[]
   readonly subscriptions: readonly (Record<string, unknown> & { readonly id: string })[]
-  readonly nodeOptions?: readonly string[]
+  /** All processes to the same core. */
+  readonly isPinned: boolean
 }
 
-/** One dispatcher, pinned, with these subscriptions and nothing else of Barnabas beside it. */
-export async function runDispatcher(options: BarnabasOptions): Promise<BenchProcess> {
+/** Barnabas under a prefix of its own, and nothing else of it beside. */
+export interface RunningBarnabas {
+  readonly processes: readonly BenchProcess[]
+  /** Resolves when every subscription is `Running`. */
+  untilRunning(): Promise<void>
+}
+
+const runningWithinMs = 300_000
+
+/** Runs Barnabas for as long as it is used, and removes its topics and groups. */
+export async function withBarnabas<T>(
+  { brokers, profileFolder }: Bench,
+  { services, subscriptions, isPinned }: BarnabasOptions,
+  use: (running: RunningBarnabas) => Promise<T>,
+): Promise<T> {
+  const prefix = `bench-${randomUUID()}`
   const env = {
-    KAFKA_BROKERS: options.brokers,
-    BARNABAS_PREFIX: options.prefix,
+    KAFKA_BROKERS: brokers,
+    BARNABAS_PREFIX: prefix,
     BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8',
     BARNABAS_HTTP_PORT: '0',
     BARNABAS_DRAIN_TIMEOUT: '1s',
   }
+  const barnabas = async (...args: string[]): Promise<string> => {
+    const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 }
+    return (await promisify(execFile)(process.execPath, [cli, ...args], options)).stdout
+  }
+  const nodeOptions = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
+  const processes: BenchProcess[] = []
+  try {
+    await withFile(subscriptions, (file) => barnabas('apply', '--no-wait', '-f', file))
+    for (const service of services) {
+      processes.push(runBenchProcess(`services/${service}/main.ts`, { env, isPinned, nodeOptions }))
+    }
+    return await use({
+      processes,
+      async untilRunning() {
+        for (const since = performance.now(); performance.now() - since < runningWithinMs; await sleep(500)) {
+          const shown = JSON.parse(await barnabas('get', '-o', 'json')) as readonly {
+            readonly status: { readonly status: string } | null
+          }[]
+          if (shown.every(({ status }) => status?.status === 'Running')) return
+        }
+        throw new Error(`not all subscriptions are Running after ${runningWithinMs / 1_000} s`)
+      },
+    })
+  } finally {
+    await Promise.all(processes.map((each) => each.stop()))
+    await removeByPrefix(brokers, prefix)
+  }
+}
+
+async function withFile(content: unknown, use: (file: string) => Promise<unknown>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'barnabas-bench-'))
   try {
     const file = join(folder, 'subscriptions.json')
-    await writeFile(file, JSON.stringify(options.subscriptions))
-    await promisify(execFile)(process.execPath, [cli, 'apply', '--no-wait', '-f', file], {
-      env: { ...process.env, ...env },
-    })
+    await writeFile(file, JSON.stringify(content))
+    await use(file)
   } finally {
     await rm(folder, { recursive: true })
   }
-  return runBenchProcess('services/dispatcher/main.ts', { env, isPinned: true, nodeOptions: options.nodeOptions ?? [] })
 }

@@ -1,6 +1,7 @@
 /**
  * Baseline N: the loop that anybody would write first. Reads a topic with kafkajs, posts each record with undici, at
- * the same concurrency; no tracker, no verdict, no commit, no deadline. Arguments: URL, concurrency, brokers, topic.
+ * the same concurrency; no tracker, no verdict, no commit, no deadline. Says when it has joined its group.
+ * Arguments: URL, concurrency, brokers, topic.
  */
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
@@ -27,6 +28,7 @@ async function post(value: Buffer | null, recordHeaders: IHeaders | undefined): 
   waiting.shift()?.()
 }
 
+consumer.on(consumer.events.GROUP_JOIN, () => process.send?.({ joined: true }))
 await consumer.connect()
 await consumer.subscribe({ topic, fromBeginning: true })
 await consumer.run({

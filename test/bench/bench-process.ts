@@ -11,8 +11,11 @@ export interface BenchProcess {
   cpuMicros(): Promise<number>
   /** Resident memory in bytes. */
   residentBytes(): Promise<number>
-  /** Sends a message and resolves with the answer; without one, with the next that it sends by itself. */
-  ask(message?: string): Promise<number>
+  /**
+   * Sends a message and resolves with the answer; without one, with the next that it sends by itself. One at a time.
+   * Rejects when it ends first.
+   */
+  ask<T>(message?: object): Promise<T>
   /** SIGTERM, and its end; SIGKILL when that takes long. */
   stop(): Promise<void>
 }
@@ -45,21 +48,26 @@ export function runBenchProcess(entry: string, options: BenchProcessOptions = {}
   })
   let output = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-4_000)))
+  let isStopping = false
   const exited = new Promise<void>((resolve) => {
     child.on('close', (code) => {
-      if (code !== 0 && code !== null) console.error(`${entry} ended with status ${code}:\n${output}`)
+      if (!isStopping) console.error(`${entry} ended with status ${code}:\n${output}`)
       resolve()
     })
   })
   return {
     cpuMicros: () => cpuMicrosOf(child.pid ?? 0),
     residentBytes: () => residentBytesOf(child.pid ?? 0),
-    async ask(message) {
-      const answer = new Promise<number>((resolve) => child.once('message', (count) => resolve(Number(count))))
+    ask<T>(message?: object) {
+      const answer = new Promise<T>((resolve) => child.once('message', (value) => resolve(value as T)))
       if (message !== undefined) child.send(message)
-      return answer
+      const ended = exited.then((): never => {
+        throw new Error(`${entry} has ended and does not answer`)
+      })
+      return Promise.race([answer, ended])
     },
     async stop() {
+      isStopping = true
       child.kill('SIGTERM')
       const late = setTimeout(() => child.kill('SIGKILL'), stopWithinMs)
       await exited

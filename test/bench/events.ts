@@ -1,13 +1,23 @@
-/** The event of the bench: 1 KiB of JSON text in binary mode, with the attributes that real events have. */
+/**
+ * The event of the bench: 1 KiB of JSON text in binary mode, with the attributes that real events have. Half of the
+ * sources begin with `/bench/even`, and there are a hundred of them, one event in a hundred each.
+ */
 export function benchHeaders(index: number): Record<string, string> {
   return {
     'content-type': 'application/json',
     ce_specversion: '1.0',
     ce_id: `event-${index}`,
-    ce_source: '/bench/orders',
-    ce_type: 'com.example.order.created',
+    ce_source: benchSource(index),
+    ce_type: benchType,
     ce_time: '2026-01-01T00:00:00.000Z',
   }
+}
+
+export const benchType = 'com.example.order.created'
+export const benchSources = 100
+
+export function benchSource(index: number): string {
+  return `/bench/${index % 2 === 0 ? 'even' : 'odd'}/${index % benchSources}`
 }
 
 const valueBytes = 1_024

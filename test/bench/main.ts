@@ -1,32 +1,23 @@
-/**
- * `pnpm bench`: what a delivery costs, beside what it costs without Barnabas. See docs/performance.md.
- *
- *   pnpm bench [S1] [S4] [--json] [--events 100000] [--rounds 3] [--cpu-prof folder]
- */
+/** `pnpm bench`: what a delivery costs, beside what it costs without Barnabas. See docs/performance.md. */
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
-import { canPin, pinnedCore, runBenchProcess } from './bench-process.ts'
+import { helpText, readArguments } from './arguments.ts'
+import { canPin, pinnedCore } from './bench-process.ts'
 import { benchBroker } from './broker.ts'
-import { failingSink } from './failing-sink.ts'
-import { healthySink } from './healthy-sink.ts'
+import { startCountingSink } from './counting-sink.ts'
+import { judge } from './figure.ts'
 import type { Bench, ScenarioResult } from './scenario.ts'
-import { tableRows, tableText } from './table.ts'
+import { scenarios } from './scenarios.ts'
+import { startScriptedSink } from './scripted-sink.ts'
+import { tableText } from './table.ts'
 
-const scenarios: Record<string, (bench: Bench) => Promise<ScenarioResult>> = { S1: healthySink, S4: failingSink }
-
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    events: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '3' },
-    'cpu-prof': { type: 'string' },
-  },
-})
-const chosen = positionals.length > 0 ? positionals : Object.keys(scenarios)
-const unknown = chosen.filter((name) => scenarios[name] === undefined)
-if (unknown.length > 0) {
-  console.error(`no scenario ${unknown.join(', ')}; there are ${Object.keys(scenarios).join(', ')}`)
+const titles = Object.fromEntries(Object.entries(scenarios).map(([name, { title }]) => [name, title]))
+const parsed = readArguments(process.argv.slice(2), titles)
+if (parsed.kind === 'help') {
+  console.log(helpText(titles))
+  process.exit(0)
+}
+if (parsed.kind === 'wrong') {
+  console.error(`${parsed.message}\n\`pnpm bench --help\` says what there is`)
   process.exit(2)
 }
 if (process.platform !== 'linux') {
@@ -34,33 +25,48 @@ if (process.platform !== 'linux') {
   process.exit(2)
 }
 
-const say = (line: string): void => console.error(line)
+const options = parsed.arguments
+const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`)
 const broker = await benchBroker(say)
-const sink = runBenchProcess('test/bench/sink.ts')
+const scriptedSink = await startScriptedSink()
+const sink = await startCountingSink(scriptedSink)
 try {
-  const sinkOrigin = `http://127.0.0.1:${await sink.ask()}`
-  const bench: Bench = {
-    brokers: broker.brokers,
-    sink,
-    sinkOrigin,
-    rounds: Number(options.rounds),
-    events: Number(options.events),
-    profileFolder: options['cpu-prof'],
-    say,
-  }
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.versions.node}`
-  const pinned = canPin ? `pinned to core ${pinnedCore}` : 'not pinned: no taskset here'
+  const { size, profileFolder } = options
+  const bench: Bench = { brokers: broker.brokers, sink, scriptedSink, size, profileFolder, say }
   const results: ScenarioResult[] = []
-  for (const name of chosen) results.push(await scenarios[name]!(bench))
-  const rows = results.flatMap(tableRows)
-  const date = new Date().toISOString()
-  if (options.json) console.log(JSON.stringify({ date, machine, pinned: canPin, sink: 'raw node:net', rows, results }))
-  else {
-    console.log(`${machine}; measured processes ${pinned}; sink: raw node:net server, a process of its own; ${date}`)
-    console.log(`medians of ${bench.rounds} rounds of ${bench.events} events; ratios round by round\n`)
-    console.log(tableText(rows))
+  for (const name of options.scenarios) {
+    const { title, run } = scenarios[name]!
+    say(`${name}: ${title}`)
+    results.push(await run(bench))
   }
+  report(
+    results.flatMap(({ figures }) => figures),
+    results.flatMap(({ counts }) => counts),
+  )
 } finally {
   await sink.stop()
+  await scriptedSink.stop()
   await broker.stop()
+}
+
+function report(figures: ScenarioResult['figures'], counts: ScenarioResult['counts']): void {
+  const about = {
+    date: new Date().toISOString(),
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}`,
+    node: process.versions.node,
+    pinned: canPin ? `measured processes pinned to core ${pinnedCore}` : 'nothing pinned: no taskset here',
+    sink: sink.name,
+  }
+  const wrong = counts.filter(({ expected, actual }) => expected !== actual)
+  if (options.json) {
+    const judged = figures.map((figure) => ({ ...figure, ...judge(figure), baseline: figure.baseline }))
+    console.log(JSON.stringify({ ...about, size: options.size, figures: judged, counts }))
+  } else {
+    console.log(`${about.date}; ${about.machine}, Node ${about.node}; ${about.pinned}`)
+    console.log(`sink: ${about.sink}, a process of its own; for S2, S3, S5 and S6 the raw node:net server`)
+    console.log(`medians of ${options.size.rounds} rounds, compared round by round (S6 and S7: one)\n`)
+    console.log(tableText(figures))
+  }
+  for (const { what, expected, actual } of wrong) console.error(`${what}: ${actual}, expected ${expected}`)
+  if (wrong.length > 0) process.exitCode = 1
 }

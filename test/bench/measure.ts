@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BenchProcess } from './bench-process.ts'
 
-/** What one run of one process came to, after its warm-up. */
+/** What one run of one system came to, after its warm-up. */
 export interface Measured {
-  readonly events: number
   readonly eventsPerSecond: number
   readonly cpuMicrosPerEvent: number
-  /** The highest resident memory that was seen. */
+  /** The highest resident memory that was seen, of all its processes together. */
   readonly residentMegabytes: number
 }
 
@@ -20,31 +19,53 @@ const lookEveryMs = 20
 const stalledAfterMs = 60_000
 
 /**
- * Measures by what arrives at the sink, not by what the process says of itself: CPU of the process between the first
- * look after the warm-up and the first after the last event, over the events that the sink counted in between.
+ * Measures by what arrives at the sink, not by what the processes say of themselves: their CPU between the first look
+ * after the warm-up and the first after the last event, over the events that the sink counted in between.
  */
-export async function measure(sink: BenchProcess, measured: BenchProcess, stretch: Stretch): Promise<Measured> {
-  const before = await sink.ask('count')
+export async function measure(
+  received: () => Promise<number>,
+  processes: readonly BenchProcess[],
+  stretch: Stretch,
+): Promise<Measured> {
+  const before = await received()
   let start: Look | undefined
   let residentBytes = 0
-  let seen = 0
-  let seenAt = performance.now()
+  const untilStalled = stallWatch()
   for (;;) {
-    const look = await lookAt(sink, measured, before)
+    const look = await lookAt(received, processes, before)
     residentBytes = Math.max(residentBytes, look.residentBytes)
     if (start === undefined && look.count >= stretch.warmUp) start = look
-    if (start !== undefined && look.count >= stretch.warmUp + stretch.events) {
+    else if (start !== undefined && look.count >= stretch.warmUp + stretch.events) {
       const events = look.count - start.count
       return {
-        events,
         eventsPerSecond: (events / (look.at - start.at)) * 1_000,
         cpuMicrosPerEvent: (look.cpuMicros - start.cpuMicros) / events,
         residentMegabytes: residentBytes / 1_000_000,
       }
     }
-    if (look.count > seen) [seen, seenAt] = [look.count, look.at]
-    if (look.at - seenAt > stalledAfterMs) throw new Error(`nothing arrives any more, after ${seen} events`)
+    untilStalled(look.count)
     await sleep(lookEveryMs)
+  }
+}
+
+/** Waits until so many have arrived; what comes after that is told by the sink's tally. */
+export async function untilReceived(received: () => Promise<number>, events: number): Promise<void> {
+  const untilStalled = stallWatch()
+  for (let count = await received(); count < events; count = await received()) {
+    untilStalled(count)
+    await sleep(lookEveryMs)
+  }
+}
+
+/** Throws when the count has stood still for a minute and for `patienceMs` more. */
+export function stallWatch(patienceMs = 0): (count: number) => void {
+  let seen = -1
+  let seenAt = performance.now()
+  return (count) => {
+    if (count > seen) [seen, seenAt] = [count, performance.now()]
+    if (performance.now() - seenAt > stalledAfterMs + patienceMs) {
+      throw new Error(`nothing arrives any more, after ${seen} events`)
+    }
   }
 }
 
@@ -55,8 +76,16 @@ interface Look {
   readonly residentBytes: number
 }
 
-async function lookAt(sink: BenchProcess, measured: BenchProcess, before: number): Promise<Look> {
-  const residentBytes = await measured.residentBytes()
-  const [count, cpuMicros] = await Promise.all([sink.ask('count'), measured.cpuMicros()])
-  return { count: count - before, cpuMicros, residentBytes, at: performance.now() }
+async function lookAt(
+  received: () => Promise<number>,
+  processes: readonly BenchProcess[],
+  before: number,
+): Promise<Look> {
+  const residentBytes = sum(await Promise.all(processes.map((each) => each.residentBytes())))
+  const [count, cpu] = await Promise.all([received(), Promise.all(processes.map((each) => each.cpuMicros()))])
+  return { count: count - before, cpuMicros: sum(cpu), residentBytes, at: performance.now() }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, each) => total + each, 0)
 }

@@ -1,22 +1,32 @@
-import type { BenchProcess } from './bench-process.ts'
-import type { Measured } from './measure.ts'
+import type { Figure } from './figure.ts'
+import type { CountingSink } from './counting-sink.ts'
+import type { ScriptedSink } from './scripted-sink.ts'
+import type { Size } from './sizes.ts'
 
 /** What every scenario is given. */
 export interface Bench {
   readonly brokers: string
-  readonly sink: BenchProcess
-  readonly sinkOrigin: string
-  readonly rounds: number
-  /** Measured per run. */
-  readonly events: number
+  /** Counts and answers at once: for whatever is measured in events per second. */
+  readonly sink: CountingSink
+  /** Answers as the scenario's path says. */
+  readonly scriptedSink: ScriptedSink
+  readonly size: Size
   /** Where the CPU profiles of the measured dispatchers go. */
   readonly profileFolder: string | undefined
-  say(line: string): void
+  /** Progress, for who waits. */
+  readonly say: (line: string) => void
+}
+
+/** What must be so whatever the machine: the bench fails where it is not. */
+export interface Count {
+  readonly what: string
+  readonly expected: number
+  readonly actual: number
 }
 
 export interface ScenarioResult {
-  readonly scenario: string
-  readonly title: string
-  /** One row per measured system, one figure per round in the order of the rounds. */
-  readonly rows: readonly { readonly system: string; readonly rounds: readonly Measured[] }[]
+  readonly figures: readonly Figure[]
+  readonly counts: readonly Count[]
 }
+
+export type Scenario = (bench: Bench) => Promise<ScenarioResult>

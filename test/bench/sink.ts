@@ -1,19 +1,14 @@
 /**
- * The receiver of the bench, a process of its own: answers every request as its path says (`/200`, `/503`) with an
- * empty body and counts it. Raw TCP, because it shares the machine with what is measured: it costs a fraction of what
- * node:http would. Tells its port when it listens, and its count to every message.
+ * The receiver of the bench, a process of its own: answers as `sink-answers.ts` says, with an empty body. Raw TCP,
+ * because it shares the machine with what is measured: it costs a fraction of what node:http would. Tells its port
+ * when it listens, and to each message, a path, the tally of that.
  */
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { createAnswers } from './sink-answers.ts'
 
-const answers = new Map(
-  ['200 OK', '503 Service Unavailable'].map((status) => [
-    status.slice(0, 3),
-    Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`),
-  ]),
-)
+const answers = createAnswers({ monotonicNanos: () => Number(process.hrtime.bigint()), wallMs: () => Date.now() })
 const endOfHead = Buffer.from('\r\n\r\n')
-let count = 0
 
 const server = createServer((socket) => {
   socket.setNoDelay(true)
@@ -21,28 +16,29 @@ const server = createServer((socket) => {
   socket.on('data', requestReader(socket))
 })
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
-process.on('message', () => process.send?.(count))
+process.on('message', ({ path, withTimes }: { readonly path: string; readonly withTimes: boolean }) => {
+  const tally = answers.tally(path)
+  process.send?.(withTimes ? tally : { ...tally, times: [] })
+})
 process.on('disconnect', () => process.exit())
 
 /** Reads requests with a Content-Length, one after the other, whatever chunks they come in. */
 function requestReader(socket: Socket): (chunk: Buffer) => void {
   let rest: Buffer | null = null
   let bodyLeft = 0
-  let answer: Buffer | undefined
+  let head: string | null = null
 
   return (chunk) => {
     let bytes = rest === null ? chunk : Buffer.concat([rest, chunk])
     rest = null
     for (;;) {
-      if (answer === undefined) {
+      if (head === null) {
         const headEnd = bytes.indexOf(endOfHead)
         if (headEnd < 0) {
           rest = bytes.length === 0 ? null : bytes
           return
         }
-        const head = bytes.toString('latin1', 0, headEnd)
-        answer = answers.get(head.slice('POST /'.length, 'POST /200'.length))
-        if (answer === undefined) throw new Error(`no answer to ${head}`)
+        head = bytes.toString('latin1', 0, headEnd)
         bodyLeft = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
         bytes = bytes.subarray(headEnd + endOfHead.length)
       }
@@ -51,9 +47,9 @@ function requestReader(socket: Socket): (chunk: Buffer) => void {
         return
       }
       bytes = bytes.subarray(bodyLeft)
-      count += 1
-      socket.write(answer)
-      answer = undefined
+      const answer = answers.to(head.slice('POST '.length, head.indexOf(' ', 'POST '.length)), head)
+      if (answer !== null) socket.write(answer)
+      head = null
     }
   }
 }

@@ -1,0 +1,21 @@
+import { failingSink } from './failing-sink.ts'
+import { healthySink } from './healthy-sink.ts'
+import { latency } from './latency.ts'
+import { lateness } from './lateness.ts'
+import { allMatch, fewMatch } from './many-subscriptions.ts'
+import { memory } from './memory.ts'
+import type { Scenario } from './scenario.ts'
+import { someFail } from './some-fail.ts'
+import { troubledNeighbours } from './troubled-neighbours.ts'
+
+export const scenarios: Readonly<Record<string, { readonly title: string; readonly run: Scenario }>> = {
+  S1: { title: 'a healthy sink, beside H and N; structured mode; a filter', run: healthySink },
+  S2: { title: '1 % of attempts fail and are delivered on their retry', run: someFail },
+  S3: { title: 'ten subscriptions, one dead and one hanging', run: troubledNeighbours },
+  S4: { title: 'every attempt fails', run: failingSink },
+  S5: { title: 'latency at 1,000 events a second', run: latency },
+  S6: { title: 'how late retries are', run: lateness },
+  S7: { title: 'memory while a backlog is worked off', run: memory },
+  S8: { title: 'a hundred subscriptions, every event matches all', run: allMatch },
+  S9: { title: 'a hundred subscriptions, each takes 1 %; the cost of idle ones', run: fewMatch },
+}
