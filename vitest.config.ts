@@ -1,6 +1,6 @@
 import './scripts/require-node.mjs'
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 /** `.ci/run` counts the tests of every run from these files. */
 const { TEST_RESULTS_DIR } = process.env
@@ -32,7 +32,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
+          exclude: [...configDefaults.exclude, ...alone],
           ...onKafka,
         },
       },
