@@ -4,7 +4,7 @@
 #   docker run --env KAFKA_BROKERS=kafka:9092 barnabas retrier
 #   docker run --rm --env KAFKA_BROKERS=kafka:9092 barnabas barnabas get
 #
-# Stop with patience, `docker stop --time 30`: a service drains for up to 25 s (BARNABAS_DRAIN_TIMEOUT).
+# Stop with patience, `docker stop -t 30`: a service drains for up to 25 s (BARNABAS_DRAIN_TIMEOUT).
 
 FROM node:24-bookworm-slim AS install
 WORKDIR /app

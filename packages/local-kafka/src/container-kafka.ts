@@ -8,8 +8,7 @@ import { brokerFiles, brokerProperties, kafkaVersion } from './broker-config.ts'
 import { loadBrokerFile, removeBrokerFile, writeBrokerFile } from './broker-file.ts'
 import { probeBroker } from './broker-probe.ts'
 import { brokerEnd } from './broker-process.ts'
-import { lockDataDir } from './data-dir-lock.ts'
-import { openDataDir } from './data-dir.ts'
+import { withDataDir } from './data-dir-lock.ts'
 import type { BrokerExit, LocalKafkaOptions } from './local-kafka-options.ts'
 import type { LocalKafka } from './local-kafka.ts'
 import { LocalKafkaError } from './local-kafka-error.ts'
@@ -37,12 +36,9 @@ const startTimeoutMs = 60_000
  * A container that a killed run left is removed; its records are in the volume. Throws `LocalKafkaError`.
  */
 export async function startContainerKafka(options: ContainerKafkaOptions): Promise<ContainerKafka> {
-  const dir = await openDataDir(options.dataDir)
-  const release = await lockDataDir(dir)
   try {
-    return await startLocked(dir, options, release)
+    return await withDataDir(options.dataDir, (dir, release) => startLocked(dir, options, release))
   } catch (error) {
-    await release()
     if (error instanceof LocalKafkaError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalKafkaError('ContainerFailed', `The container of ${image} could not be run: ${reason}`, {
@@ -161,7 +157,8 @@ async function removeLeftOver(name: string, onProgress: (message: string) => voi
   if (found === undefined) return
   onProgress(`ending the container of a former run (${found.id.slice(0, 12)})`)
   await container.stop(found, { timeout: 8_000 }).catch(() => undefined)
-  await container.remove(found)
+  // What the image declares as volumes is new with each container; the records are in a named one, which stays.
+  await container.remove(found, { removeVolumes: true })
 }
 
 /** The container's log goes to a file; its end is the container's end. */

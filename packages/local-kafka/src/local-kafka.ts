@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { brokerFiles, kafkaVersion } from './broker-config.ts'
 import { loadBrokerFile, removeBrokerFile, writeBrokerFile } from './broker-file.ts'
 import { brokerEnd, launchBroker, stopGraceMs, type Broker } from './broker-process.ts'
-import { lockDataDir } from './data-dir-lock.ts'
-import { openDataDir, readBrokerConfig } from './data-dir.ts'
+import { withDataDir } from './data-dir-lock.ts'
+import { readBrokerConfig } from './data-dir.ts'
 import { findLeftOver, type LeftOverBroker } from './left-over-broker.ts'
 import { LocalKafkaError, fileError } from './local-kafka-error.ts'
 import type { BrokerExit, LocalKafkaOptions } from './local-kafka-options.ts'
@@ -41,14 +41,7 @@ const startsTried = 3
  * Throws `LocalKafkaError`; then nothing that it started still runs.
  */
 export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
-  const dir = await openDataDir(options.dataDir)
-  const release = await lockDataDir(dir)
-  try {
-    return await startLocked(dir, options, release)
-  } catch (error) {
-    await release()
-    throw error
-  }
+  return await withDataDir(options.dataDir, (dir, release) => startLocked(dir, options, release))
 }
 
 async function startLocked(dir: string, options: LocalKafkaOptions, release: () => Promise<void>): Promise<LocalKafka> {
