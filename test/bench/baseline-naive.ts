@@ -11,7 +11,7 @@ import { Pool } from 'undici'
 const [url = '', concurrency = '', brokers = '', topic = ''] = process.argv.slice(2)
 const { origin, pathname } = new URL(url)
 const pool = new Pool(origin, { connections: Number(concurrency), pipelining: 1, allowH2: false })
-const kafka = new Kafka({ clientId: 'naive', brokers: brokers.split(','), logLevel: logLevel.ERROR })
+const kafka = new Kafka({ clientId: 'naive', brokers: brokers.split(','), logLevel: logLevel.NOTHING })
 const consumer = kafka.consumer({ groupId: `bench-naive-${randomUUID()}`, maxBytesPerPartition: 256 * 1024 })
 
 let inFlight = 0
