@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { openOutputFile } from './output-file.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -41,17 +42,17 @@ export function runBenchProcess(entry: string, options: BenchProcessOptions = {}
   const { PATH = '', HOME = '' } = process.env
   const node = [process.execPath, ...nodeOptions, entry, ...args]
   const [command = '', ...rest] = isPinned && canPin ? ['taskset', '-c', String(pinnedCore), ...node] : node
+  const output = openOutputFile()
   const child = spawn(command, rest, {
     cwd: root,
     env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', output.fd, 'inherit', 'ipc'],
   })
-  let output = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-4_000)))
   let isStopping = false
   const exited = new Promise<void>((resolve) => {
     child.on('close', (code) => {
-      if (!isStopping) console.error(`${entry} ended with status ${code}:\n${output}`)
+      if (!isStopping) console.error(`${entry} ended with status ${code}:\n${output.tail()}`)
+      output.close()
       resolve()
     })
   })
