@@ -105,6 +105,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
     this.#controller = controller
     // It was cut off while undici still waited for its connection: nothing must be sent any more.
     if (this.#phase === 'over') controller.abort(cutOff)
+    // Nor after its deadline, of which a busy process may hear later than of its connection.
+    else if (performance.now() > this.dueAt) this.cutOff('deadline')
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {

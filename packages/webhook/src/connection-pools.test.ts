@@ -199,3 +199,22 @@ test('slots are given in turn, a raised limit at once, and one that left is pass
   await fifth
   expect(order.at(-1)).toBe('fifth')
 })
+
+test('what is not connected at its deadline is never sent, however busy the process was', async () => {
+  let requests = 0
+  const { origin } = await receiver((request, response) => {
+    requests += 1
+    request.resume()
+    response.end()
+  })
+  const sender = loopbackSender()
+  const attempt = sender.attempt([testEvent()], { ...attemptOptions, url: origin, timeoutMs: 20 })
+  // Nothing of the connection can be heard before the deadline has passed.
+  const until = performance.now() + 100
+  while (performance.now() < until);
+  expect(await attempt).toMatchObject({ outcome: 'TimedOut' })
+  expect(await sender.attempt([testEvent()], { ...attemptOptions, url: origin })).toMatchObject({
+    outcome: 'Delivered',
+  })
+  expect(requests).toBe(1)
+})
