@@ -63,7 +63,7 @@ export async function withCluster<Result>(
     const isLocal = local !== null && local.brokers === brokers.join(',')
     return await work({ kafka, config, names: names(config.prefix), brokers: brokers.join(','), isLocal })
   } catch (error) {
-    throw isKafkaError(error) ? new Refusal(`Kafka at ${brokers.join(',')} refuses or fails: ${error.message}`) : error
+    throw refusalOf(error, config.kafka, brokers.join(','))
   } finally {
     // Everything that was written is acknowledged; nobody waits for a good-bye.
     await withinMs(kafka.close(), closedWithinMs).catch(() => undefined)
@@ -103,8 +103,12 @@ async function firstAnswer(kafka: KafkaClient, brokers: string, config: KafkaCon
 }
 
 /** Not authorized, gone in the middle, too old …: no defect of ours, and said in the broker's words. */
-function isKafkaError(error: unknown): error is Error {
-  return error instanceof Error && error.name.startsWith('KafkaJS')
+function refusalOf(error: unknown, config: KafkaConfig, brokers: string): unknown {
+  const problem = connectionProblemOf(error)
+  if (problem.code === 'NOT_AUTHORIZED')
+    return new Refusal(connectionAdvice(problem, config, brokers) ?? problem.message)
+  if (!(error instanceof Error && error.name.startsWith('KafkaJS'))) return error
+  return new Refusal(`Kafka at ${brokers} refuses or fails: ${error.message}`)
 }
 
 async function withinMs<Result>(work: Promise<Result>, limitMs: number): Promise<Result> {

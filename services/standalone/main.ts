@@ -28,7 +28,11 @@ await runService('start', async (service) => {
     const members = await host.kafka.admin.removeMembers(broker.formerClientId, `${config.prefix}.`)
     if (members > 0) logger.info({ members }, 'took over from a former run that was killed')
   }
-  const services = [await openDeadLetter(host, () => {}), await openRetrier(host), await openDispatcher(host)]
+  const services = [
+    await openDeadLetter(host, () => {}),
+    await host.opened(openRetrier(host)),
+    await openDispatcher(host),
+  ]
   host.hold(services)
   host.health.set('start', { ready: true, live: true, detail: 'started' })
   logger.info(`Barnabas is ready on ${broker.brokers.join(', ')}`)

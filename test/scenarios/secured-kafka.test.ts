@@ -6,9 +6,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest'
 import { connectKafka, connectionProblemOf } from '@barnabas/kafka'
-import { allow, documentedRights, userOf } from '../support/access-rights.ts'
+import { allow, documentedRights, forbid, runCreateCommands, userOf } from '../support/access-rights.ts'
+import type { Right } from '../support/access-rights.ts'
 import { apply, environment as plainEnvironment } from '../support/barnabas.ts'
 import { canMakeCertificates } from '../support/certificates.ts'
+import { followControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { createTopic, plainKafka, produce } from '../support/kafka.ts'
 import { runProcess } from '../support/processes.ts'
@@ -67,10 +69,17 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
       return started
     }
 
+    /** Two subscriptions, one of them with a dead-letter topic of its own; resolves when they run. */
+    async function applyBoth(timeout: string): Promise<void> {
+      const common = { topics: [places.sourceTopic], sink: receiver.url, retry: { schedule: ['1s'] }, timeout }
+      const own = { ...common, id: 'own', deadLetter: { topic: places.deadLetterTopic } }
+      await apply(prefix, [{ ...common, id: 'default' }, own], environment(cli, 'scram-sha-512'))
+    }
+
     beforeAll(async () => {
       kafka = await startSecuredKafka([...services, cli].map(userOf))
       receiver = await startReceiver(({ eventId, attempt }) =>
-        eventId === 'refused' ? 400 : eventId === 'late' && attempt === 1 ? 503 : 200,
+        eventId === 'refused' ? 400 : eventId.startsWith('late') && attempt === 1 ? 503 : 200,
       )
       const plain = plainKafka([kafka.plainBrokers])
       await createTopic(plain, places.sourceTopic, 2)
@@ -85,16 +94,7 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
 
     test('each service does its work with a user of its own and exactly the rights of docs/security.md', async () => {
       await Promise.all(services.map(start))
-      const subscription = { topics: [places.sourceTopic], sink: receiver.url, retry: { schedule: ['1s'] } }
-      const deadLetter = { topic: places.deadLetterTopic }
-      await apply(
-        prefix,
-        [
-          { ...subscription, id: 'default' },
-          { ...subscription, id: 'own', deadLetter },
-        ],
-        environment(cli, 'scram-sha-512'),
-      )
+      await applyBoth('30s')
       expect(await barnabas(['send', places.sourceTopic, '--id', 'at-once']).exited).toBe(0)
       await produce(
         plainKafka([kafka.plainBrokers]),
@@ -121,6 +121,106 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
       const description = barnabas(['describe', 'own'])
       expect(await description.exited).toBe(0)
       expect(description.lines.join('\n')).toMatch(/orders\/0 +\d.*\n.*orders\/1 +\d/)
+    })
+
+    /** The right is taken away while `work` goes on. */
+    async function withoutRight(on: Right['on'], name: string, operation: string, work: () => Promise<void>) {
+      const plain = plainKafka([kafka.plainBrokers])
+      const taken = documentedRights(places).filter(
+        (right) =>
+          right.role === 'dispatcher' && right.on === on && right.name === name && right.operation === operation,
+      )
+      expect(taken).toHaveLength(1)
+      await forbid(plain, taken)
+      try {
+        await work()
+      } finally {
+        await allow(plain, taken)
+      }
+    }
+
+    test('what may not be written to a retry topic waits where it is, and goes on once it may', async () => {
+      await withoutRight('topic', `${prefix}.retry.`, 'Write', async () => {
+        await produce(plainKafka([kafka.plainBrokers]), places.sourceTopic, [binaryEvent('late-again')])
+        const warning = await running.get('dispatcher')!.line(/cannot be written to secured\.retry\.1s/)
+        expect(warning).toContain('not authorized to write to topic secured.retry.1s')
+      })
+      await receiver.until(() => receiver.of('late-again').length >= 4)
+      expect(receiver.of('late-again').map(({ attempt }) => attempt)).toEqual([1, 1, 2, 2])
+    })
+
+    test.each([
+      ['source topic', 'topic', places.sourceTopic, '29s', /^not authorized to read topic orders: .*topic/i],
+      [
+        'consumer group',
+        'group',
+        `${prefix}.subscription.`,
+        '28s',
+        /^not authorized to use consumer group secured\.subscription\./,
+      ],
+    ] as const)('a %s that may not be read is a reason of Start Failed', async (_, on, name, timeout, reason) => {
+      const plain = plainKafka([kafka.plainBrokers])
+      // Read brings Describe along, and a topic that may not even be described does not exist for its user.
+      const visible = { on: 'topic', name: places.sourceTopic, isPrefix: false, operation: 'Describe' } as const
+      await allow(plain, [{ ...visible, role: 'dispatcher' }])
+      const control = await followControlTopics(prefix, plain)
+      const event = `while no ${on} may be read`
+      await withoutRight(on, name, 'Read', async () => {
+        for (const id of ['default', 'own']) {
+          await control.untilStatus(id, (status) => status.status === 'Start Failed' && reason.test(status.reason))
+        }
+        await produce(plain, places.sourceTopic, [binaryEvent(event)])
+      })
+      await control.stop()
+      // What changed is tried again.
+      await applyBoth(timeout)
+      await receiver.until(() => receiver.of(event).length >= 2)
+      expect(receiver.of(event).map(({ attempt }) => attempt)).toEqual([1, 1])
+    })
+
+    test('a service that may not read what all of them need says so and ends', async () => {
+      await withoutRight('topic', `${prefix}.status`, 'Read', async () => {
+        const { exited, lines } = run('services/dispatcher/main.ts', environment('dispatcher', 'plain'))
+        expect(await exited).toBe(1)
+        expect(lines.at(-1)).toBe(
+          `Kafka at ${kafka.securedBrokers} does not let user "dispatcher" do what is needed ` +
+            `(not authorized to read topic ${prefix}.status): docs/security.md lists the rights of each service`,
+        )
+      })
+    })
+
+    test('a group that its user may not use at all is no coordinator that is not there yet', async () => {
+      const [retrier, deadLetter] = ['retrier', 'dead-letter'].map((service) =>
+        run(`services/${service}/main.ts`, environment('dispatcher', 'plain')),
+      )
+      const warning = await deadLetter!.line(/cannot read the dead-letter topics yet; trying again/)
+      expect(warning).toContain(`not authorized to use consumer group ${prefix}.dead-letter.log`)
+      expect(await deadLetter!.kill('SIGTERM')).toBe(0)
+      expect(await retrier!.exited).toBe(1)
+      expect(retrier!.lines.at(-1)).toContain(`(not authorized to use consumer group ${prefix}.retrier)`)
+    })
+
+    test('without the right to create topics the commands are printed, and what they make is used', async () => {
+      const plain = plainKafka([kafka.plainBrokers])
+      const own = documentedRights({ ...places, prefix: 'made' }).filter(({ role }) => role === 'dispatcher')
+      await allow(
+        plain,
+        own.filter(({ operation }) => operation !== 'Create'),
+      )
+      const env = { ...environment('dispatcher', 'plain'), BARNABAS_PREFIX: 'made' }
+      const refused = run('services/dispatcher/main.ts', env)
+      expect(await refused.exited).toBe(1)
+      const sentences = refused.lines.filter((line) => !line.startsWith('{'))
+      expect(sentences[0]).toBe('topics are missing and may not be created here:')
+      expect(sentences).toContain(
+        'made.retry.1m: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed]',
+      )
+      const commands = sentences.slice(sentences.indexOf('Run this, then start again:') + 1)
+      expect(commands).toHaveLength(24)
+      await runCreateCommands(plain, commands)
+      const started = run('services/dispatcher/main.ts', env)
+      await started.line(/dispatcher is ready/)
+      expect(await started.kill('SIGTERM')).toBe(0)
     })
 
     const without = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']))

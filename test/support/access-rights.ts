@@ -57,6 +57,13 @@ export async function allow(kafka: Kafka, rights: readonly Right[], user?: strin
   await admin.disconnect()
 }
 
+export async function forbid(kafka: Kafka, rights: readonly Right[]): Promise<void> {
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.deleteAcls({ filters: rights.map((right) => entryOf(right)) })
+  await admin.disconnect()
+}
+
 function entryOf({ role, on, name, isPrefix, operation }: Right, user = userOf(role)): AclEntry {
   return {
     principal: `User:${user}`,
@@ -76,4 +83,22 @@ const operations: Readonly<Record<string, AclOperationTypes>> = {
   Delete: AclOperationTypes.DELETE,
   Describe: AclOperationTypes.DESCRIBE,
   DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
+}
+
+/** Does what `kafka-topics --create` does with these lines. */
+export async function runCreateCommands(kafka: Kafka, commands: readonly string[]): Promise<void> {
+  const topics = commands.map((command) => {
+    const option = (name: string) => new RegExp(`--${name} (\\S+)`).exec(command)?.[1] ?? ''
+    const settings = [...command.matchAll(/--config ([^= ]+)=(\S+)/g)]
+    return {
+      topic: option('topic'),
+      numPartitions: Number(option('partitions')),
+      replicationFactor: Number(option('replication-factor')),
+      configEntries: settings.map(([, name = '', value = '']) => ({ name, value })),
+    }
+  })
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.createTopics({ topics, waitForLeaders: false })
+  await admin.disconnect()
 }

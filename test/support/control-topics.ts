@@ -27,8 +27,8 @@ export interface ControlTopics {
   stop(): Promise<void>
 }
 
-export async function followControlTopics(prefix: string): Promise<ControlTopics> {
-  const topics = await followTopics(plainKafka(), [`${prefix}.status`, `${prefix}.subscriptions`])
+export async function followControlTopics(prefix: string, kafka = plainKafka()): Promise<ControlTopics> {
+  const topics = await followTopics(kafka, [`${prefix}.status`, `${prefix}.subscriptions`])
   const ofStatus = (id: string) => (record: FollowedRecord) =>
     record.topic === `${prefix}.status` && record.key?.toString() === id && record.value !== null
   const ofSubscription = (id: string) => (record: FollowedRecord) =>

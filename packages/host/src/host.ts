@@ -55,6 +55,8 @@ export interface Host {
   deliverer(): Deliverer
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
+  /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
+  opened<Service>(opening: Promise<Service>): Promise<Service>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
   hold(services: readonly HostedService[]): void
   /** Ends the process with status 1: something that it cannot do without is gone. */
@@ -137,7 +139,9 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const statuses = openStatusStore({ kafka, names, now: Date.now, logger })
   service.closers.add('subscriptions', () => registry.stop())
   service.closers.add('statuses', () => statuses.stop())
-  await Promise.all([registry.start(), statuses.start()])
+  await Promise.all([registry.start(), statuses.start()]).catch((error: unknown) => {
+    throw startupError(error, config, ownTopics.bootstrapServer)
+  })
 
   let opened: Deliverer | undefined
   const deliverer = () => (opened ??= openDeliverer())
@@ -202,6 +206,11 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
     toldElsewhere,
+    opened: (opening) =>
+      opening.catch((error: unknown) => {
+        const isRefused = connectionProblemOf(error).code === 'NOT_AUTHORIZED'
+        throw isRefused ? startupError(error, config, ownTopics.bootstrapServer) : error
+      }),
     hold(services) {
       const close = async () => void (await Promise.all(services.map((each) => each.close())))
       service.closers.add('services', close, { limitMs: config.drainTimeoutMs + drainMarginMs })
@@ -228,16 +237,19 @@ async function openHttp(service: ServiceProcess, config: Config, health: Health,
 /** How many partitions each tier has; a tier with fewer than another bounds them all, since one hash serves all. */
 async function prepareTopics(names: Names, options: PrepareOwnTopicsOptions, config: Config): Promise<number> {
   const prepared = await prepareOwnTopics(options).catch((error: unknown) => {
-    const problem = connectionProblemOf(error)
-    throw new StartupError(
-      connectionAdvice(problem, config.kafka, options.bootstrapServer) ??
-        `no Kafka answers at ${options.bootstrapServer}: ${problem.message}`,
-    )
+    throw startupError(error, config, options.bootstrapServer)
   })
   if (prepared.kind === 'refused') {
     throw new StartupError(`${prepared.message}\nRun this, then start again:\n${prepared.commands.join('\n')}`)
   }
   return Math.min(...names.retryTopics.map((topic) => prepared.partitions.get(topic) ?? options.tierPartitions))
+}
+
+function startupError(error: unknown, config: Config, brokers: string): StartupError {
+  const problem = connectionProblemOf(error)
+  return new StartupError(
+    connectionAdvice(problem, config.kafka, brokers) ?? `no Kafka answers at ${brokers}: ${problem.message}`,
+  )
 }
 
 function tlsOf({ ca, cert, key }: { readonly ca?: string; readonly cert?: string; readonly key?: string }) {

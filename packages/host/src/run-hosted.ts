@@ -16,7 +16,7 @@ export function runHosted(name: string, open: (host: Host) => Promise<HostedServ
       )
     }
     const host = await openHost(service, { config, logger, brokers, allowedNetworks: config.allowedNetworks })
-    host.hold([await open(host)])
+    host.hold([await host.opened(open(host))])
     host.health.set('start', { ready: true, live: true, detail: 'started' })
     logger.info(`${name} is ready`)
   })

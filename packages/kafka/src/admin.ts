@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs'
 import type { Admin as KafkajsAdmin } from 'kafkajs'
 import { retrying } from './cluster-connection.ts'
 import type { ClusterConnection } from './cluster-connection.ts'
-import { brokerErrorType } from './kafka-error.ts'
+import { NotAuthorizedError, brokerErrorType, isNotAuthorized } from './kafka-error.ts'
 import { EARLIEST, LATEST } from './kafkajs-internals.ts'
 import type { Admin, NewTopic, RefusedTopic } from './port.ts'
 
@@ -83,6 +83,7 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
       for (;;) {
         connection.forget(topic)
         const partitions = await connection.partitions(topic).catch((error: unknown) => {
+          if (isNotAuthorized(error)) throw new NotAuthorizedError(`describe topic ${topic}`)
           if (Date.now() > deadline) throw error
           return []
         })
@@ -111,7 +112,14 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
     async topicConfig(wanted) {
       const resources = (await existing(wanted)).map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name }))
       if (resources.length === 0) return new Map()
-      const described = await retrying(() => admin.describeConfigs({ resources, includeSynonyms: false }))
+      const described = await retrying(() => admin.describeConfigs({ resources, includeSynonyms: false })).catch(
+        (error: unknown) => {
+          if (!isNotAuthorized(error)) throw error
+          const [first, ...others] = resources.map(({ name }) => name)
+          const more = others.length === 0 ? '' : ` or of one of ${others.length} more`
+          throw new NotAuthorizedError(`describe the configuration of topic ${first}${more}`)
+        },
+      )
       return new Map(
         described.resources.map(({ resourceName, configEntries }) => [
           resourceName,

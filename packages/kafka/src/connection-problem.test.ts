@@ -10,6 +10,7 @@ const retried = (error: Error) => new kafkajs.KafkaJSNumberOfRetriesExceeded(err
 
 test.each([
   ['AUTHENTICATION', named('KafkaJSSASLAuthenticationError')],
+  ['NOT_AUTHORIZED', Object.assign(named('KafkaJSProtocolError'), { type: 'TOPIC_AUTHORIZATION_FAILED' })],
   ['UNTRUSTED_CERTIFICATE', connection('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
   ['UNTRUSTED_CERTIFICATE', connection('DEPTH_ZERO_SELF_SIGNED_CERT')],
   ['CERTIFICATE_NOT_VALID_NOW', connection('CERT_HAS_EXPIRED')],

@@ -1,9 +1,12 @@
-import { rootCause } from './kafka-error.ts'
+import { ConsumerStartError } from './consumer-failure.ts'
+import { isNotAuthorized, rootCause } from './kafka-error.ts'
 
-/** Why a connection to a broker could not be made. Closed: whoever explains it can switch over it. */
+/** Why a broker could not be reached or asked. Closed: whoever explains it can switch over it. */
 export type ConnectionProblemCode =
   /** The broker does not know the user, the password or the mechanism. */
   | 'AUTHENTICATION'
+  /** The user may not do what was asked for. */
+  | 'NOT_AUTHORIZED'
   /** Nobody whom we trust has signed the broker's certificate. */
   | 'UNTRUSTED_CERTIFICATE'
   /** The broker's certificate has ended, or has not begun. */
@@ -27,6 +30,9 @@ export interface ConnectionProblem {
 }
 
 export function connectionProblemOf(error: unknown): ConnectionProblem {
+  if (error instanceof ConsumerStartError && error.failure.code === 'NOT_AUTHORIZED') {
+    return { code: 'NOT_AUTHORIZED', message: error.message }
+  }
   const cause = rootCause(error)
   const message = cause.message
     .replace(/^Connection error: /, '')
@@ -42,8 +48,10 @@ export function isCertificateProblem(error: unknown): boolean {
   return codeOf(rootCause(error)).includes('CERTIFICATE')
 }
 
-function codeOf({ name, type, code, message }: ReturnType<typeof rootCause>): ConnectionProblemCode {
+function codeOf(cause: ReturnType<typeof rootCause>): ConnectionProblemCode {
+  const { name, type, code, message } = cause
   if (name === 'KafkaJSSASLAuthenticationError') return 'AUTHENTICATION'
+  if (type !== undefined && isNotAuthorized(cause)) return 'NOT_AUTHORIZED'
   if (type === 'ILLEGAL_SASL_STATE') return 'NO_SASL'
   if (name === 'KafkaJSConnectionClosedError') return 'CLOSED'
   if (name !== 'KafkaJSConnectionError' || typeof code !== 'string') return 'OTHER'

@@ -24,7 +24,7 @@ describe('classifyFailure', () => {
     {
       error: refused('GROUP_AUTHORIZATION_FAILED', 'Not authorized to access group'),
       code: 'NOT_AUTHORIZED',
-      message: 'not authorized to read topic orders, payments: Not authorized to access group',
+      message: 'not authorized to use consumer group shop',
     },
     {
       error: Object.assign(new Error('Authentication failed'), {
@@ -40,7 +40,7 @@ describe('classifyFailure', () => {
       message: 'topic orders, payments cannot be read: x is undefined',
     },
   ])('$code', ({ error, code, message }) => {
-    expect(classifyFailure(error, ['orders', 'payments'])).toEqual({ code, message })
+    expect(classifyFailure(error, ['orders', 'payments'], 'shop')).toEqual({ code, message })
   })
 })
 

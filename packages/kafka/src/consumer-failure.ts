@@ -21,7 +21,7 @@ interface Located {
 }
 
 /** What ended a consumer, for a person. */
-export function classifyFailure(error: unknown, topics: readonly string[]): ConsumerFailure {
+export function classifyFailure(error: unknown, topics: readonly string[], groupId: string): ConsumerFailure {
   const cause = rootCause(error) as ReturnType<typeof rootCause> & Located
   const place =
     cause.topic !== undefined && cause.partition !== undefined
@@ -36,6 +36,9 @@ export function classifyFailure(error: unknown, topics: readonly string[]): Cons
   }
   if (cause.type === 'UNKNOWN_TOPIC_OR_PARTITION' || cause.type === 'INVALID_TOPIC_EXCEPTION') {
     return { code: 'UNKNOWN_TOPIC', message: `${place} does not exist` }
+  }
+  if (cause.type === 'GROUP_AUTHORIZATION_FAILED') {
+    return { code: 'NOT_AUTHORIZED', message: `not authorized to use consumer group ${groupId}` }
   }
   if (isNotAuthorized(error)) {
     return { code: 'NOT_AUTHORIZED', message: `not authorized to read ${place}: ${cause.message}` }

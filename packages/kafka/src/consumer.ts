@@ -174,7 +174,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
 
   function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {
     if (state === 'ended') return
-    if (!restart && !mayPass(error)) return fail(classifyFailure(error, topics), error)
+    if (!restart && !mayPass(error)) return fail(classifyFailure(error, topics, groupId), error)
     // Once per outage: it may go round several times until a broker answers.
     if (member.memberId !== '') {
       logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
@@ -185,7 +185,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   }
 
   function startAgain(): void {
-    run().catch((error: unknown) => fail(classifyFailure(error, topics), error))
+    run().catch((error: unknown) => fail(classifyFailure(error, topics, groupId), error))
   }
 
   function fail(failure: ConsumerFailure, cause?: unknown): void {
@@ -308,7 +308,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
         const missing = await settings.missingTopics(topics).catch(() => [])
         end()
         await client.disconnect().catch(() => undefined)
-        throw new ConsumerStartError(classifyFailure(error, missing.length > 0 ? missing : topics), error)
+        throw new ConsumerStartError(classifyFailure(error, missing.length > 0 ? missing : topics, groupId), error)
       }
       await joined
       settleStart = undefined

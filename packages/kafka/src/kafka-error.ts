@@ -40,6 +40,18 @@ const AUTHORIZATION_ERRORS: readonly string[] = [
   'SASL_AUTHENTICATION_FAILED',
 ]
 
+/** The broker does not let us do something that has a name; the client's own error names neither topic nor operation. */
+export class NotAuthorizedError extends Error {
+  override readonly name = 'NotAuthorizedError'
+  readonly type = 'TOPIC_AUTHORIZATION_FAILED'
+  readonly retriable = false
+
+  /** `what`: "read topic orders". */
+  constructor(what: string) {
+    super(`not authorized to ${what}`)
+  }
+}
+
 /** The broker does not let us: not this topic or group, or not with these credentials. */
 export function isNotAuthorized(error: unknown): boolean {
   const { name, type } = rootCause(error)

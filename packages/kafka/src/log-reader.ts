@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClusterConnection } from './cluster-connection.ts'
 import { toRecord } from './kafka-record.ts'
-import { brokerErrorType, errorMessage } from './kafka-error.ts'
+import { NotAuthorizedError, brokerErrorType, errorMessage, isNotAuthorized } from './kafka-error.ts'
 import { EARLIEST, LATEST, READ_COMMITTED, filterAbortedMessages } from './kafkajs-internals.ts'
 import type { FetchedPartition } from './kafkajs-internals.ts'
 import type { LogReader, LogReaderOptions } from './port.ts'
@@ -31,6 +31,9 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
   const positions = new Map<number, number>()
   const waiters = new Set<Waiter>()
   const stopping = new AbortController()
+  /** Rejected when the topic may not be read: whoever starts must not wait for that to change. */
+  const refused = Promise.withResolvers<never>()
+  refused.promise.catch(() => undefined)
   let running: Promise<void> | undefined
   let trouble: string | null = null
   let missingTimes = 0
@@ -149,8 +152,11 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
       positions.clear()
       from = 'beginning'
     }
+    const isRefused = isNotAuthorized(error)
+    if (isRefused) refused.reject(new NotAuthorizedError(`read topic ${topic}`))
     // Leaders move and connections break in the course of things: the next round heals it.
-    if (error instanceof Error && brokerErrorType(error) !== undefined && !missing && trouble === null) return
+    if (error instanceof Error && brokerErrorType(error) !== undefined && !missing && !isRefused && trouble === null)
+      return
     report(missing ? `topic ${topic} does not exist` : `topic ${topic} cannot be read: ${errorMessage(error)}`)
   }
 
@@ -200,7 +206,7 @@ export function createLogReader(connection: ClusterConnection, options: LogReade
   return {
     async start() {
       running ??= run()
-      await caughtUp()
+      await Promise.race([caughtUp(), refused.promise])
     },
     caughtUp,
     async stop() {

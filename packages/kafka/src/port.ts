@@ -141,7 +141,7 @@ export interface LogReaderOptions {
 }
 
 export interface LogReader {
-  /** Begins to follow the topic; resolves when every partition's present end was reached. */
+  /** Begins to follow the topic; resolves when every partition's present end was reached, rejects when it may not be read. */
   start(): Promise<void>
   /** Asks the broker for the ends as they are now and resolves when `onRecord` has seen everything below them. */
   caughtUp(): Promise<void>

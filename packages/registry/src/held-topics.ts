@@ -44,7 +44,9 @@ export function createHeldTopics(options: HeldTopicsOptions) {
     }
     const [description] = await admin.describeTopics([topic])
     if (description === undefined) return { kind: 'unavailable' }
-    await compare(wanted, description)
+    await compare(wanted, description).catch((error: unknown) => {
+      logger.warn({ topic, error: String(error) }, 'the held topic cannot be compared with what is wanted')
+    })
     return { kind: 'there', topic, partitions: description.partitions }
   }
 

@@ -10,6 +10,7 @@ const all: KafkaConfig = { ...plain, ssl: { ca: 'CA', cert: 'CERT', key: 'KEY' }
 
 test.each<[ConnectionTrouble['code'], KafkaConfig, readonly string[]]>([
   ['AUTHENTICATION', all, ['user "ann"', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD', 'KAFKA_SASL_MECHANISM']],
+  ['NOT_AUTHORIZED', all, ['user "ann"', 'in its words', 'docs/security.md']],
   ['UNTRUSTED_CERTIFICATE', tls, ['set KAFKA_SSL_CA_FILE']],
   ['UNTRUSTED_CERTIFICATE', all, ['KAFKA_SSL_CA_FILE does not hold']],
   ['CERTIFICATE_NOT_VALID_NOW', all, ['renewed', 'clock']],

@@ -1,9 +1,10 @@
 import type { KafkaConfig } from './config.ts'
 
-/** What is wrong with a connection to Kafka: its kind, and the client's words. */
+/** Why Kafka could not be reached or asked: its kind, and the client's words. */
 export interface ConnectionTrouble {
   readonly code:
     | 'AUTHENTICATION'
+    | 'NOT_AUTHORIZED'
     | 'UNTRUSTED_CERTIFICATE'
     | 'CERTIFICATE_NOT_VALID_NOW'
     | 'CERTIFICATE_OF_OTHER_HOST'
@@ -15,15 +16,16 @@ export interface ConnectionTrouble {
   readonly message: string
 }
 
-/** One sentence that names the variables with which a person mends it; null when it says nothing about them. */
+/** One sentence that names what mends it, in the environment's names; null when nothing is known. */
 export function connectionAdvice(trouble: ConnectionTrouble, kafka: KafkaConfig, brokers: string): string | null {
   const { code, message } = trouble
+  const user = kafka.sasl === null ? '' : ` user ${JSON.stringify(kafka.sasl.username)}`
   const certificate = `the certificate of Kafka at ${brokers}`
   switch (code) {
-    case 'AUTHENTICATION': {
-      const user = kafka.sasl === null ? '' : ` user ${JSON.stringify(kafka.sasl.username)}`
+    case 'AUTHENTICATION':
       return `Kafka at ${brokers} refuses${user} (${message}): mend KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD or KAFKA_SASL_MECHANISM`
-    }
+    case 'NOT_AUTHORIZED':
+      return `Kafka at ${brokers} does not let${user || ' us'} do what is needed (${message}): docs/security.md lists the rights of each service`
     case 'UNTRUSTED_CERTIFICATE': {
       const mend =
         kafka.ssl?.ca === undefined
