@@ -29,6 +29,7 @@ test.each([
   ['a redrive', { redrives: 1 }],
   ['another life of the subscription', { generation: 8 }],
   ['another subscription', { subscriptionId: 'bills' }],
+  ['the event at the same offset of a topic that was made anew', { publishTime: 1 }],
   ['another event', { source: { topic: 'orders', partition: 1, offset: 41 } }],
 ])('%s is a legal write', (_name, change) => {
   const records = createDoubledRecords()

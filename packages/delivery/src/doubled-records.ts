@@ -34,7 +34,10 @@ export function createDoubledRecords(max = rememberedMax): DoubledRecords {
   }
 }
 
-/** What names one write of one event: no two legal writes share all of it, because each raises `hops`. */
-function writeOf({ subscriptionId, generation, source, redrives, attempts, hops }: DeliveryState): string {
-  return `${source.topic}/${source.partition}/${source.offset} ${subscriptionId}/${generation} ${redrives}/${attempts}/${hops}`
+/**
+ * What names one write of one event: no two legal writes share all of it, because each raises `hops`. The time of
+ * publication tells an event from the one that stood at the same offset before its topic was deleted and made again.
+ */
+function writeOf({ subscriptionId, generation, source, publishTime, redrives, attempts, hops }: DeliveryState): string {
+  return `${source.topic}/${source.partition}/${source.offset}@${publishTime} ${subscriptionId}/${generation} ${redrives}/${attempts}/${hops}`
 }
