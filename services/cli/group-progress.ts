@@ -21,9 +21,10 @@ export async function groupProgress(
   status: StatusRecord | null,
 ): Promise<readonly PartitionProgress[]> {
   const { id, topics, generation, startOffsets } = subscription
-  const [offsets, commits] = await Promise.all([
+  const [offsets, commits, topicIds] = await Promise.all([
     kafka.admin.offsets(topics),
     kafka.admin.committed(names.subscriptionGroup(id), topics),
+    kafka.admin.topicIds(topics),
   ])
   return offsets
     .map(({ topic, partition, low, high }) => {
@@ -33,6 +34,8 @@ export async function groupProgress(
         committed,
         start: startOffsetOf(startOffsets, topic, partition),
         low,
+        topicId: topicIds.get(topic),
+        startedId: undefined,
         ranBefore: false,
         wasMissing: status?.missedTopics.includes(topic) ?? false,
       })

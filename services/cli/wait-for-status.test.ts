@@ -13,6 +13,8 @@ function status(change: Partial<StatusRecord> = {}): StatusRecord {
     generation: 5,
     revision: 2,
     startedTopics: [],
+    topicIds: {},
+    skippedOffsets: 0,
     missedTopics: [],
     history: [],
     ...change,

@@ -66,8 +66,15 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       sessionTimeoutMs: options.sessionTimeoutMs,
       generation: noGeneration,
       keepsAllDone: false,
-      startPlace: (_at, committed, low) =>
-        startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
+      startPlace: (_at, found) =>
+        startPlace({
+          ...found,
+          generation: noGeneration,
+          start: undefined,
+          startedId: undefined,
+          ranBefore: false,
+          wasMissing: false,
+        }),
       onNoPlace: () => {},
       onRecords(partition, records) {
         for (const record of records) {

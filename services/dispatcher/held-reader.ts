@@ -129,8 +129,15 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
     keepsAllDone: true,
-    startPlace: (_at, committed, low) =>
-      startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
+    startPlace: (_at, found) =>
+      startPlace({
+        ...found,
+        generation: noGeneration,
+        start: undefined,
+        startedId: undefined,
+        ranBefore: false,
+        wasMissing: false,
+      }),
     onNoPlace: () => {},
     onRecords(partition, records) {
       for (const record of records) {

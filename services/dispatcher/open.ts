@@ -11,6 +11,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     subscriptions: registry,
     statuses,
     onFiltered: () => metrics.filtered(),
+    onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,
     sessionTimeoutMs: config.sessionTimeoutMs,
     timeScale: config.timeScale,

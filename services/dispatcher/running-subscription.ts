@@ -9,7 +9,7 @@ import {
   inFlightBytesMax,
 } from '@barnabas/delivery'
 import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
-import type { Assignment, CommittedOffset, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 
 /** One subscription while this process reads its topics. */
@@ -21,6 +21,14 @@ export interface RunningSubscription {
   readonly lastHeartbeatAt: number
 }
 
+/** What the commits of all members say. */
+export interface FoundOfGroup {
+  readonly skippedOffsets: number
+  /** Topics that were deleted and made again. */
+  readonly anew: readonly string[]
+  readonly topicIds: ReadonlyMap<string, string>
+}
+
 export interface RunningSubscriptionOptions {
   readonly subscription: Subscription
   readonly kafka: KafkaClient
@@ -30,14 +38,17 @@ export interface RunningSubscriptionOptions {
   readonly sessionTimeoutMs: number
   readonly status: () => StatusRecord | null
   /** This process leads the group and every start offset is committed: the subscription runs. */
-  readonly onRunning: (subscription: Subscription) => void
+  readonly onRunning: (subscription: Subscription, found: FoundOfGroup) => void
   /** It cannot go on, and no retry can help. */
   readonly onFailed: (reason: string, failure: ConsumerFailure['code'] | 'NO_PLACE') => void
   readonly onFiltered: (subscriptionId: string) => void
+  readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly logger: Logger
 }
 
 const lookAgainMs = 100
+/** How often the leader looks at what the others have skipped. */
+const lookAtOthersMs = 60_000
 
 /** Joins the subscription's group. Resolves after the first join. */
 export async function runSubscription(options: RunningSubscriptionOptions): Promise<RunningSubscription> {
@@ -48,6 +59,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   const cancel = new AbortController()
   let leading: Assignment | null = null
   let stopped = false
+  /** Since the last commit. */
+  let hasSkipped = false
+  let lookingAtOthers: NodeJS.Timeout | undefined
 
   const window = createWindow({
     limit: () => subscription.concurrency,
@@ -70,14 +84,14 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation,
     keepsAllDone: true,
-    startPlace(at, committed, low) {
+    startPlace(at, found) {
       const status = options.status()
       const ofThisLife = status?.generation === generation ? status : null
       return startPlace({
+        ...found,
         generation,
-        committed,
-        low,
         start: startOffsetOf(subscription.startOffsets, at.topic, at.partition),
+        startedId: ofThisLife?.topicIds[at.topic],
         ranBefore: ofThisLife?.startedTopics.includes(at.topic) ?? false,
         wasMissing: ofThisLife?.missedTopics.includes(at.topic) ?? false,
       })
@@ -106,6 +120,14 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       void announce()
     },
     onFailed: (failure) => options.onFailed(failure.message, failure.code),
+    onSkipped(_at, offsets) {
+      options.onSkipped(id, offsets)
+      hasSkipped = true
+    },
+    onCommitted() {
+      if (hasSkipped) void announce()
+      hasSkipped = false
+    },
     logger,
   })
 
@@ -114,8 +136,11 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     const mine = leading
     while (mine !== null && mine === leading && !stopped) {
       try {
-        if (await isPlaced()) {
-          if (mine === leading && !stopped) options.onRunning(subscription)
+        const found = await lookAtGroup()
+        if (mine !== leading || stopped) return
+        if (found.isPlaced) {
+          options.onRunning(subscription, found)
+          if (mine.gained.length + mine.kept.length < found.partitions) lookAtOthersLater()
           return
         }
       } catch (error) {
@@ -125,15 +150,30 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     }
   }
 
-  async function isPlaced(): Promise<boolean> {
-    const [descriptions, committed] = await Promise.all([
+  /** What another member has skipped stands in its commits; only the leader writes it into the status. */
+  function lookAtOthersLater(): void {
+    clearTimeout(lookingAtOthers)
+    lookingAtOthers = setTimeout(() => void announce(), lookAtOthersMs).unref()
+  }
+
+  async function lookAtGroup(): Promise<FoundOfGroup & { readonly isPlaced: boolean; readonly partitions: number }> {
+    const [descriptions, committed, topicIds] = await Promise.all([
       kafka.admin.describeTopics(subscription.topics),
       kafka.admin.committed(groupId, subscription.topics),
+      kafka.admin.topicIds(subscription.topics),
     ])
     const partitions = descriptions.reduce((sum, topic) => sum + topic.partitions, 0)
-    const isOurs = ({ metadata, offset }: CommittedOffset) =>
-      decodeCommitMetadata(metadata, offset)?.generation === generation
-    return committed.filter(isOurs).length >= partitions
+    const ours = committed.flatMap(({ topic, metadata, offset }) => {
+      const decoded = decodeCommitMetadata(metadata, offset)
+      return decoded?.generation === generation ? [{ topic, ...decoded }] : []
+    })
+    return {
+      partitions,
+      topicIds,
+      isPlaced: ours.length >= partitions,
+      skippedOffsets: ours.reduce((sum, { skippedOffsets }) => sum + skippedOffsets, 0),
+      anew: [...new Set(ours.filter(({ isAnew }) => isAnew).map(({ topic }) => topic))].toSorted(),
+    }
   }
 
   await consumer.start()
@@ -145,6 +185,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     },
     async stop(limits) {
       stopped = true
+      clearTimeout(lookingAtOthers)
       gate.close()
       consumer.pauseAll()
       window.clear()

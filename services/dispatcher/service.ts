@@ -6,7 +6,9 @@ import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
 import { createHeldReaders } from './held-readers.ts'
 import type { HeldWish } from './held-readers.ts'
+import { createRecreations } from './recreations.ts'
 import { runSubscription } from './running-subscription.ts'
+import type { FoundOfGroup } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
 import type { Desired, SubscriptionRunner } from './subscription-runner.ts'
 
@@ -35,6 +37,7 @@ export interface DispatcherOptions {
     remove(id: string): Promise<void>
   }
   readonly onFiltered: (subscriptionId: string) => void
+  readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
   readonly sessionTimeoutMs: number
   readonly timeScale: number
@@ -65,6 +68,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** What ended a running subscription, until it is changed or the process is started again. */
   const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
   let topics: ReadonlySet<string> = new Set()
+  const recreations = createRecreations()
   let topicsTimer: NodeJS.Timeout | undefined
   let closed = false
 
@@ -108,7 +112,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (failure?.revision === revisionOf(subscription)) {
       return { kind: 'fail', reason: failure.reason, generation, revision, missing: [] }
     }
-    return { kind: 'run', subscription }
+    return { kind: 'run', subscription, topicLives: recreations.livesOf(subscription.topics) }
   }
 
   function runnerOf(id: string): SubscriptionRunner {
@@ -127,9 +131,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
           status: () => statuses.get(id),
-          onRunning: (revision) => say(id, runningStatus(revision)),
+          onRunning: (revision, found) => say(id, runningStatus(revision, found)),
           onFailed: (reason, code) => void failed(subscription, reason, code),
           onFiltered: options.onFiltered,
+          onSkipped: options.onSkipped,
           logger,
         }).catch((error: unknown) => {
           // What no retry can help ends as `Start Failed`; everything else is tried again by the runner.
@@ -178,14 +183,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     })
   }
 
-  /** A source topic that appears or is deleted starts or stops its subscriptions. */
+  /** A source topic that appears or is deleted starts or stops its subscriptions; one that was made again restarts them. */
   async function lookForTopics(): Promise<void> {
     try {
-      const found = await kafka.admin.topics()
-      const cameOrWent = (topic: string) => found.has(topic) !== topics.has(topic)
+      const [found, topicIds] = await Promise.all([kafka.admin.topics(), kafka.admin.topicIds(sourceTopics())])
+      const anew = recreations.idsAre(topicIds)
+      for (const topic of anew) logger.warn({ topic }, 'a source topic was deleted and made again')
+      const hasChanged = (topic: string) => found.has(topic) !== topics.has(topic) || anew.includes(topic)
       const affected = subscriptions.ids().filter((id) => {
         const entry = subscriptions.get(id)
-        return entry?.kind === 'valid' && entry.subscription.topics.some(cameOrWent)
+        return entry?.kind === 'valid' && entry.subscription.topics.some(hasChanged)
       })
       topics = found
       affected.forEach(sync)
@@ -193,6 +200,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (error) {
       logger.debug({ error: String(error) }, 'cannot list topics; asking again')
     }
+  }
+
+  function sourceTopics(): readonly string[] {
+    const all = subscriptions.ids().flatMap((id) => {
+      const entry = subscriptions.get(id)
+      return entry?.kind === 'valid' ? entry.subscription.topics : []
+    })
+    return [...new Set(all)]
   }
 
   async function watchTopics(): Promise<void> {
@@ -236,9 +251,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-function runningStatus({ topics, generation, revision }: Subscription): StatusWrite {
-  const reason = `reading ${topics.length === 1 ? '1 topic' : `${topics.length} topics`}`
-  return { status: 'Running', reason, generation, revision, topics }
+function runningStatus({ topics, generation, revision }: Subscription, found: FoundOfGroup): StatusWrite {
+  const { skippedOffsets, anew, topicIds } = found
+  const reading = `reading ${topics.length === 1 ? '1 topic' : `${topics.length} topics`}`
+  const reason = anew.length === 0 ? reading : `${reading}; ${anewText(anew)}`
+  return { status: 'Running', reason, generation, revision, topics, topicIds, skippedOffsets }
+}
+
+function anewText(anew: readonly string[]): string {
+  const [wasMade, isRead] = anew.length === 1 ? ['was', 'it is'] : ['were', 'they are']
+  return `${anew.join(', ')} ${wasMade} deleted and made again, and ${isRead} read from the beginning`
 }
 
 function missingReason(missing: readonly string[]): string {

@@ -51,14 +51,15 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
 
 const failing = { kind: 'fail', reason: 'no topic', generation: 1, revision: 1, missing: ['a'] } as const
 
-test('goes from wish to wish: joins once for the same topics, leaves for others, for a failure and for good', async () => {
+test('goes from wish to wish: joins once for the same topics, leaves for others, for new ones of the same name, for a failure and for good', async () => {
   const { runner, steps } = recorded()
-  runner.update({ kind: 'run', subscription: subscription(['a']) })
+  runner.update({ kind: 'run', subscription: subscription(['a']), topicLives: '1' })
   await runner.settled()
   expect(runner.lastHeartbeatAt).toBe(7)
   for (const wish of [
-    { kind: 'run', subscription: subscription(['a'], 2) },
-    { kind: 'run', subscription: subscription(['b'], 3) },
+    { kind: 'run', subscription: subscription(['a'], 2), topicLives: '1' },
+    { kind: 'run', subscription: subscription(['b'], 3), topicLives: '1' },
+    { kind: 'run', subscription: subscription(['b'], 3), topicLives: '2' },
     failing,
     { kind: 'delete' },
   ] as const) {
@@ -74,6 +75,9 @@ test('goes from wish to wish: joins once for the same topics, leaves for others,
     'starting',
     'join b',
     'b stopped within 25',
+    'starting',
+    'join b',
+    'b stopped within 25',
     'failed: no topic',
     'deleted',
   ])
@@ -85,7 +89,7 @@ test('a join that fails is tried again, and a close does not wait for the next t
   try {
     const join = vi.fn<SubscriptionRunnerOptions['join']>().mockRejectedValue(new Error('no broker'))
     const { runner } = recorded({ join })
-    runner.update({ kind: 'run', subscription: subscription(['a']) })
+    runner.update({ kind: 'run', subscription: subscription(['a']), topicLives: '1' })
     await vi.advanceTimersByTimeAsync(2_000)
     expect(join).toHaveBeenCalledTimes(2)
     await runner.close(1)
@@ -99,7 +103,7 @@ test('a join that fails is tried again, and a close does not wait for the next t
 test('a close does not wait for a join while no broker answers, and one that comes late is stopped', async () => {
   const joining = Promise.withResolvers<RunningSubscription>()
   const { runner, steps, handle } = recorded({ join: () => joining.promise })
-  runner.update({ kind: 'run', subscription: subscription(['a']) })
+  runner.update({ kind: 'run', subscription: subscription(['a']), topicLives: '1' })
   await vi.waitFor(() => expect(steps).toEqual(['starting']))
   await runner.close(1)
   joining.resolve(handle('late'))

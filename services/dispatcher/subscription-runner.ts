@@ -5,7 +5,8 @@ import type { RunningSubscription } from './running-subscription.ts'
 
 /** What should be true of one subscription id. */
 export type Desired =
-  | { readonly kind: 'run'; readonly subscription: Subscription }
+  /** `topicLives` is another when one of its topics was deleted and made again: then its places are looked up anew. */
+  | { readonly kind: 'run'; readonly subscription: Subscription; readonly topicLives: string }
   /** It cannot be run, for a reason that depends on the subscription and the topics alone. */
   | {
       readonly kind: 'fail'
@@ -47,7 +48,11 @@ const joinAgainMs = 2_000
 export function createSubscriptionRunner(options: SubscriptionRunnerOptions): SubscriptionRunner {
   let wish: Desired | null = null
   let reached: Desired | null = null
-  let running: { readonly subscription: Subscription; readonly handle: RunningSubscription } | null = null
+  let running: {
+    readonly subscription: Subscription
+    readonly topicLives: string
+    readonly handle: RunningSubscription
+  } | null = null
   let working: Promise<void> = Promise.resolve()
   let closed = false
   const closing = Promise.withResolvers<null>()
@@ -69,7 +74,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
   }
 
   async function reach(next: Desired): Promise<void> {
-    if (next.kind === 'run' && running !== null && readsTheSame(running.subscription, next.subscription)) {
+    if (next.kind === 'run' && running !== null && readsTheSame(running, next)) {
       running = { ...running, subscription: next.subscription }
       running.handle.replace(next.subscription)
       return
@@ -85,7 +90,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
         const joining = options.join(next.subscription)
         // While no broker answers a join takes for ever, and whoever closes has no use for it.
         const handle = await Promise.race([joining, closing.promise])
-        if (handle !== null) running = { subscription: next.subscription, handle }
+        if (handle !== null) running = { ...next, handle }
         else joining.then((late) => late.stop({ drainMs: 0, writeMs: writeBeforeExitMs })).catch(() => undefined)
         return
       }
@@ -125,8 +130,15 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
   }
 }
 
-function readsTheSame(one: Subscription, other: Subscription): boolean {
+interface Reading {
+  readonly subscription: Subscription
+  readonly topicLives: string
+}
+
+function readsTheSame(before: Reading, now: Reading): boolean {
+  const [one, other] = [before.subscription, now.subscription]
   return (
+    before.topicLives === now.topicLives &&
     one.generation === other.generation &&
     one.topics.length === other.topics.length &&
     one.topics.every((topic) => other.topics.includes(topic))

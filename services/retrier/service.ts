@@ -127,8 +127,15 @@ export function createRetrier(options: RetrierOptions): Retrier {
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
     keepsAllDone: false,
-    startPlace: (_at, committed, low) =>
-      startPlace({ generation: noGeneration, committed, low, start: undefined, ranBefore: false, wasMissing: false }),
+    startPlace: (_at, found) =>
+      startPlace({
+        ...found,
+        generation: noGeneration,
+        start: undefined,
+        startedId: undefined,
+        ranBefore: false,
+        wasMissing: false,
+      }),
     onNoPlace: () => {},
     onRecords: (partition, records) => lanes.onRecords(partition, records),
     onLost: (partition) => lanes.onLost(partition),

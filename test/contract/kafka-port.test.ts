@@ -699,6 +699,23 @@ describe('the admin', () => {
     ])
   })
 
+  test('tells a topic that was deleted and made again from the former one, by its id', async () => {
+    const port = connectPort()
+    // More partitions and topics than a one-byte length counts.
+    const [topic, other] = [await newTopic(port, 200), await newTopic(port)]
+    const many = Array.from({ length: 150 }, () => randomName('contract'))
+    const before = await port.admin.topicIds([topic, ...many, other])
+    expect([...before.keys()].toSorted()).toEqual([topic, other].toSorted())
+    expect([...before.values()].every((id) => /^[\w-]{22}$/.test(id))).toBe(true)
+    expect(await port.admin.topicIds([other, topic])).toEqual(before)
+    await port.admin.deleteTopics([topic])
+    await port.admin.createTopics([{ topic, partitions: 1, replication: 1, config: {} }])
+    const after = await port.admin.topicIds([topic, other])
+    expect(after.get(topic)).toMatch(/^[\w-]{22}$/)
+    expect(after.get(topic)).not.toBe(before.get(topic))
+    expect(after.get(other)).toBe(before.get(other))
+  })
+
   test('deletes a group only when it has no members', async () => {
     const port = connectPort()
     const topic = await newTopic(port)

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { deadLetterRecords, encodeCommitMetadata, nextStatus } from '@barnabas/core'
+import { deadLetterRecords, encodeCommitMetadata, nextStatus, plainLabel } from '@barnabas/core'
 import type { DeadLetter, SubscriptionStatus } from '@barnabas/core'
 import { connectKafka } from '@barnabas/kafka'
 import type { CloudEvent } from 'cloudevents'
@@ -481,7 +481,7 @@ async function commit(groupId: string, topic: string, offset: number, generation
   const options = { groupId, topics: [topic], onRecords: ignore, onAssigned: ignore, onFailed: ignore }
   const consumer = client.consumer(options)
   await consumer.start()
-  const metadata = encodeCommitMetadata(generation, offset)
+  const metadata = encodeCommitMetadata(plainLabel(generation), offset)
   expect(await consumer.commit([{ topic, partition: 0, offset, metadata }])).toBe(true)
   await client.close()
 }

@@ -37,3 +37,9 @@ export function decodeRanges(start: number, text: string): readonly OffsetRange[
   }
   return ranges
 }
+
+/** How many offsets from `from` up to and without `to` are in none of the ranges, which are in order. */
+export function offsetsOutside(ranges: readonly OffsetRange[], from: number, to: number): number {
+  const inside = ranges.map((range) => Math.max(0, Math.min(range.to, to) - Math.max(range.from, from)))
+  return Math.max(0, to - from) - inside.reduce((sum, count) => sum + count, 0)
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commitMetadataRoom, decodeCommitMetadata, encodeCommitMetadata } from './commit-metadata.ts'
+import { commitMetadataRoom, decodeCommitMetadata, encodeCommitMetadata, plainLabel } from './commit-metadata.ts'
 import { decodeRanges, encodeRanges } from './offset-ranges.ts'
 import { createOffsetTracker } from './offset-tracker.ts'
 import type { OpenRecord } from './offset-tracker.ts'
@@ -156,7 +156,7 @@ test('a life that begins with the metadata of another takes exactly what that on
       const first = createOffsetTracker(start)
       const records = finishes.map((_, index) => first.take(start + index)!)
       records.forEach((record, index) => finishes[index] && first.finish(record))
-      const metadata = encodeCommitMetadata(7, first.committable, first.doneBeyond())
+      const metadata = encodeCommitMetadata(plainLabel(7), first.committable, first.doneBeyond())
       const { done } = decodeCommitMetadata(metadata, first.committable)!
       const second = createOffsetTracker(first.committable, done)
       const again = []
@@ -214,13 +214,13 @@ test('what is done always fits into the metadata, in whatever order it is done, 
 
 test('a thousand open records, every second one done: they fit, and the next has to wait', () => {
   const tracker = createOffsetTracker(0)
-  const room = commitMetadataRoom(1_772_366_400_000)
+  const room = commitMetadataRoom
   const offsets = Array.from({ length: 5_000 }, (_, offset) => offset)
   const takeable = tracker.takeable(offsets, room)
-  expect(takeable).toBeGreaterThan(2_000)
+  expect(takeable).toBeGreaterThan(1_900)
   const open = offsets.slice(0, takeable).map((offset) => tracker.take(offset)!)
   for (const record of open.filter(({ offset }) => offset % 2 === 1)) tracker.finish(record)
-  const metadata = encodeCommitMetadata(1_772_366_400_000, 0, tracker.doneBeyond())
+  const metadata = encodeCommitMetadata(plainLabel(1_772_366_400_000), 0, tracker.doneBeyond())
   expect(metadata.length).toBeLessThanOrEqual(4_096)
   expect(decodeCommitMetadata(metadata, 0)?.done).toEqual(tracker.doneBeyond())
   expect(tracker.takeable([takeable], room)).toBe(0)

@@ -24,8 +24,36 @@ test('the first status begins the history', () => {
     revision: 1,
     startedTopics: [],
     missedTopics: [],
+    topicIds: {},
+    skippedOffsets: 0,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
+})
+
+test('skipped offsets are written when they are more, without an entry in the history, and kept by who does not know', () => {
+  const again = { ...wanted('Running', 'reading 1 topic', 2), topics: ['orders'] }
+  const skipped = nextStatus('orders', running, { ...again, skippedOffsets: 12 })!
+  expect(skipped).toEqual({ ...running, skippedOffsets: 12 })
+  expect(nextStatus('orders', skipped, { ...again, skippedOffsets: 12 })).toBeNull()
+  expect(nextStatus('orders', skipped, again)).toBeNull()
+  expect(nextStatus('orders', skipped, wanted('Paused', 'by hand', 3))?.skippedOffsets).toBe(12)
+  expect(nextStatus('orders', skipped, wanted('Starting', 'a new life', 3, 1, 8))?.skippedOffsets).toBe(0)
+})
+
+test('the ids of its topics are kept until others are told', () => {
+  const again = { ...wanted('Running', 'reading 1 topic', 2), topics: ['orders'] }
+  const known = nextStatus('orders', running, { ...again, topicIds: new Map([['orders', 'one']]) })!
+  expect(known).toEqual({ ...running, topicIds: { orders: 'one' } })
+  expect(nextStatus('orders', known, { ...again, topicIds: new Map([['orders', 'one']]) })).toBeNull()
+  expect(nextStatus('orders', known, { ...again, topicIds: new Map([['orders', 'two']]) })?.topicIds).toEqual({
+    orders: 'two',
+  })
+  expect(nextStatus('orders', known, wanted('Start Failed', 'gone', 3))?.topicIds).toEqual({ orders: 'one' })
+})
+
+test('a status of before skipped offsets were counted is read', () => {
+  const { skippedOffsets: _, topicIds: __, ...before } = running
+  expect(parseStatus(Buffer.from(JSON.stringify(before)), 'orders')).toEqual(running)
 })
 
 test('the topics it ran on are remembered', () => {

@@ -22,6 +22,8 @@ const statusRecordSchema = z.object({
   revision: z.int(),
   startedTopics: z.array(z.string()),
   missedTopics: z.array(z.string()),
+  topicIds: z.record(z.string(), z.string()).default({}),
+  skippedOffsets: z.int().default(0),
   history: z.array(statusChangeSchema),
 })
 
@@ -43,6 +45,10 @@ export interface StatusRecord {
   readonly startedTopics: readonly string[]
   /** The topics that were missing since they are subscribed to: their stored start offsets are of a topic that is gone. */
   readonly missedTopics: readonly string[]
+  /** Of the topics with which it was `Running`: one that was deleted and made again has another id. */
+  readonly topicIds: Readonly<Record<string, string>>
+  /** How many offsets of its topics were gone before this life could read them (retention, DeleteRecords). */
+  readonly skippedOffsets: number
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -57,6 +63,10 @@ export interface WantedStatus {
   readonly topics?: readonly string[]
   /** With `Start Failed`: source topics that do not exist. */
   readonly missing?: readonly string[]
+  /** With `Running`: the ids of its topics, as far as the brokers tell. */
+  readonly topicIds?: ReadonlyMap<string, string>
+  /** When it is known. */
+  readonly skippedOffsets?: number
   readonly now: number
 }
 
@@ -76,7 +86,10 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const missedTopics = [...new Set([...missedBefore, ...missing])]
   const sameTopics =
     last !== null && sameNames(last.startedTopics, startedTopics) && sameNames(last.missedTopics, missedTopics)
-  if (sameReason && last.revision === revision && sameTopics) return null
+  const skippedOffsets = wanted.skippedOffsets ?? last?.skippedOffsets ?? 0
+  const topicIds = wanted.topicIds === undefined ? (last?.topicIds ?? {}) : Object.fromEntries(wanted.topicIds)
+  const sameFacts = sameTopics && sameIds(last.topicIds, topicIds) && last.skippedOffsets === skippedOffsets
+  if (sameReason && last.revision === revision && sameFacts) return null
   const history = last?.history ?? []
   return {
     id,
@@ -87,6 +100,8 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     revision,
     startedTopics,
     missedTopics,
+    topicIds,
+    skippedOffsets,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),
@@ -95,6 +110,11 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name, index) => name === other[index])
+}
+
+function sameIds(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const topics = Object.keys(one)
+  return topics.length === Object.keys(other).length && topics.every((topic) => one[topic] === other[topic])
 }
 
 /** The record that a status topic's value holds, null for a tombstone and for what is no status of `id`. */

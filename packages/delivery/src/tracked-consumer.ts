@@ -1,16 +1,19 @@
-import { commitMetadataRoom, createOffsetTracker, decodeCommitMetadata, encodeCommitMetadata } from '@barnabas/core'
-import type { KafkaRecord, OffsetTracker, OpenRecord, StartPlace, TopicPartition } from '@barnabas/core'
+import { commitMetadataRoom, createOffsetTracker, encodeCommitMetadata, offsetsOutside } from '@barnabas/core'
 import type {
-  Assignment,
-  CommitPosition,
-  CommittedOffset,
-  Consumer,
-  ConsumerFailure,
-  KafkaClient,
-} from '@barnabas/kafka'
+  CommitLabel,
+  FoundPartition,
+  KafkaRecord,
+  KnownPlace,
+  OffsetTracker,
+  OpenRecord,
+  StartPlace,
+  TopicPartition,
+} from '@barnabas/core'
+import type { Assignment, CommitPosition, Consumer, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createCommitSchedule } from './commit-schedule.ts'
 import type { Logger } from './logger.ts'
 import type { Owner } from './owner.ts'
+import { lookUpPlaces } from './place-lookup.ts'
 
 /**
  * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
@@ -56,11 +59,8 @@ export interface TrackedConsumerOptions {
   readonly sessionTimeoutMs: number
   /** Stands in the metadata of every commit: which life of the subscription it belongs to, 0 where there are none. */
   readonly generation: number
-  /**
-   * Where a gained partition starts, given what the group committed for it and the partition's first offset; when
-   * that is unknown the consumer does not go on (`onNoPlace` is called).
-   */
-  readonly startPlace: (partition: TopicPartition, committed: CommittedOffset | undefined, low: number) => StartPlace
+  /** Where a gained partition starts; when that is unknown the consumer does not go on (`onNoPlace` is called). */
+  readonly startPlace: (partition: TopicPartition, found: FoundPartition) => StartPlace
   readonly onNoPlace: (partition: TopicPartition) => void
   /** Must not wait: takes each record, or seeks back to the first that it does not take. */
   readonly onRecords: (partition: TrackedPartition, records: readonly KafkaRecord[]) => void
@@ -74,6 +74,8 @@ export interface TrackedConsumerOptions {
   /** All partitions of this assignment have their place. */
   readonly onPlaced: (assignment: Assignment) => void
   readonly onFailed: (failure: ConsumerFailure) => void
+  /** So many offsets were gone before anybody read them. */
+  readonly onSkipped?: (partition: TopicPartition, offsets: number) => void
   readonly onCommitted?: (positions: readonly CommitPosition[]) => void
   readonly maxBytesPerPartition?: number
   /**
@@ -95,6 +97,8 @@ interface OwnPartition extends TrackedPartition {
   isFull: boolean
   isLost: boolean
   tracker: OffsetTracker
+  readonly place: KnownPlace
+  label: CommitLabel
   /** What stands at the broker, null when that is not ours. */
   committed: CommitPosition | null
 }
@@ -110,7 +114,6 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   let unsettled: PromiseWithResolvers<void> | undefined
   let rejoining: Promise<void> | undefined
   const commits = createCommitSchedule(commitDone)
-  const roomOfMetadata = commitMetadataRoom(options.generation)
 
   const consumer: Consumer = kafka.consumer({
     groupId,
@@ -121,6 +124,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       if (known === undefined || draining) return
       const first = batch.records[0]?.offset ?? batch.nextOffset
       const partition = batch.startsAnew === true ? startAnew(known, first) : known
+      if (batch.skippedTo !== undefined) skip(partition, batch.skippedTo)
       // After a seek the client may still hand over what is behind us.
       const fresh = batch.records.filter((record) => record.offset >= partition.tracker.next)
       const takeable = takeableOf(partition, fresh)
@@ -157,7 +161,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     if (!options.keepsAllDone) return records.length
     return tracker.takeable(
       records.map(({ offset }) => offset),
-      roomOfMetadata,
+      commitMetadataRoom,
     )
   }
 
@@ -176,7 +180,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
 
   /** With half of the room free again, so that it does not stop for every record. */
   function hasRoomAgain(partition: OwnPartition): boolean {
-    return partition.tracker.takeable([partition.tracker.next], roomOfMetadata / 2) > 0
+    return partition.tracker.takeable([partition.tracker.next], commitMetadataRoom / 2) > 0
   }
 
   /** Asks once per rejoin, whichever way it begins. */
@@ -237,27 +241,18 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
 
   async function place(unplaced: readonly TopicPartition[], ofEpoch: number): Promise<boolean> {
     if (unplaced.length === 0) return true
-    const names = [...new Set(unplaced.map((each) => each.topic))]
-    const [committed, ends] = await Promise.all([kafka.admin.committed(groupId, names), kafka.admin.offsets(names)])
+    const found = await lookUpPlaces(options, unplaced)
     if (ofEpoch !== epoch || stopped) return false
-    const committedOf = new Map(committed.map((each) => [keyOf(each), each]))
-    const lowOf = new Map(ends.map((each) => [keyOf(each), each.low]))
-    const placed: OwnPartition[] = []
-    for (const each of unplaced) {
-      const before = committedOf.get(keyOf(each))
-      const start = options.startPlace(each, before, lowOf.get(keyOf(each)) ?? 0)
-      if (start.kind === 'unknown') {
-        options.onNoPlace(each)
-        return false
-      }
-      if (before !== undefined && decodeCommitMetadata(before.metadata, before.offset)?.isWhole === false) {
-        logger.warn(
-          { group: groupId, ...each, metadata: before.metadata },
-          'the metadata of the commit is damaged: what was done beyond it is delivered once more',
-        )
-      }
-      placed.push(trackPartition(each, start, before))
+    if (found.kind === 'unknown') {
+      options.onNoPlace(found.at)
+      return false
     }
+    const placed = found.places.map(({ at, place: start, label, standing }) => {
+      const own = trackPartition(at, start, label)
+      const position = positionOf(own)
+      if (standing?.offset === position.offset && standing.metadata === position.metadata) own.committed = position
+      return own
+    })
     const positions = placed.filter((each) => each.committed === null).map(positionOf)
     if (positions.length > 0 && !(await consumer.commit(positions))) return false
     if (ofEpoch !== epoch || stopped) return false
@@ -266,30 +261,43 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       partitions.set(keyOf(each), each)
       consumer.seek(each, each.tracker.next)
     }
+    for (const { at, skippedOffsets } of found.places) if (skippedOffsets > 0) options.onSkipped?.(at, skippedOffsets)
     if (!draining) consumer.resume(placed)
     return true
+  }
+
+  /** What lies below was deleted before it was read. What was done of it in an earlier life does not count. */
+  function skip(partition: OwnPartition, to: number): void {
+    const { tracker, label } = partition
+    const skipped = offsetsOutside(tracker.doneBeyond(), tracker.next, to)
+    tracker.skipTo(to)
+    if (skipped === 0) return
+    partition.label = { ...label, skippedOffsets: label.skippedOffsets + skipped }
+    commits.within(commitIntervalMs)
+    options.onSkipped?.(partition, skipped)
   }
 
   /**
    * The log has fewer records than were read of it: its topic was made anew. What is in it now was never taken,
    * though its offsets were. What is under way of the former one is finished, but its offsets say nothing here.
    */
-  function startAnew({ topic, partition }: OwnPartition, offset: number): OwnPartition {
-    const anew = trackPartition({ topic, partition }, { kind: 'at', offset, done: [] }, undefined)
+  function startAnew(former: OwnPartition, offset: number): OwnPartition {
+    const { place: from, label } = former
+    // The id of the new topic is not known yet.
+    const anewLabel = { ...label, topicId: null, voidStart: from.start ?? label.voidStart, isAnew: true }
+    const anew = trackPartition(former, { ...from, offset, done: [] }, anewLabel)
     partitions.set(keyOf(anew), anew)
     return anew
   }
 
-  function trackPartition(
-    { topic, partition }: TopicPartition,
-    start: Extract<StartPlace, { kind: 'at' }>,
-    before: CommittedOffset | undefined,
-  ): OwnPartition {
+  function trackPartition({ topic, partition }: TopicPartition, start: KnownPlace, label: CommitLabel): OwnPartition {
     const tracker = createOffsetTracker(start.offset, start.done)
     const own: OwnPartition = {
       topic,
       partition,
       tracker,
+      place: start,
+      label,
       committed: null,
       isLost: false,
       isFull: false,
@@ -321,19 +329,17 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
         return tracker.openCount
       },
     }
-    const position = positionOf(own)
-    if (before?.offset === position.offset && before.metadata === position.metadata) own.committed = position
     return own
   }
 
   /** What may be committed of a partition now. */
-  function positionOf({ topic, partition, tracker }: OwnPartition): CommitPosition {
+  function positionOf({ topic, partition, tracker, label }: OwnPartition): CommitPosition {
     const offset = tracker.committable
     return {
       topic,
       partition,
       offset,
-      metadata: encodeCommitMetadata(options.generation, offset, tracker.doneBeyond()),
+      metadata: encodeCommitMetadata(label, offset, tracker.doneBeyond()),
     }
   }
 

@@ -138,6 +138,11 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
         .toSorted((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
     },
 
+    async topicIds(wanted) {
+      if (wanted.length === 0) return new Map()
+      return await retrying(() => connection.topicIds([...new Set(wanted)]))
+    },
+
     async committed(groupId, wanted) {
       const { responses } = await retrying(async () => {
         const coordinator = await connection.coordinator(groupId)

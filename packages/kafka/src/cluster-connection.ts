@@ -3,6 +3,7 @@ import type { TopicPartition } from '@barnabas/core'
 import { isCertificateProblem } from './connection-problem.ts'
 import { isRetriable } from './kafka-error.ts'
 import { READ_COMMITTED } from './kafkajs-internals.ts'
+import { askTopicIds } from './topic-ids.ts'
 import type { Broker, Cluster, EARLIEST, LATEST, PartitionMetadata } from './kafkajs-internals.ts'
 
 /** How old a topic's metadata may be before it is asked for again, in ms. */
@@ -54,8 +55,7 @@ export class ClusterConnection {
   }
 
   async coordinator(groupId: string): Promise<Broker> {
-    if (this.#cluster.getNodeIds().length === 0)
-      await this.#serially(() => this.#cluster.brokerPool.refreshMetadata([]))
+    await this.#knowBrokers()
     return await this.#cluster.findGroupCoordinator({ groupId })
   }
 
@@ -76,8 +76,20 @@ export class ClusterConnection {
     return new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]))
   }
 
+  /** By name, of those that exist; empty when the broker cannot tell (before Kafka 2.8). */
+  async topicIds(topics: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    await this.#knowBrokers()
+    const broker = await this.#cluster.brokerPool.findConnectedBroker()
+    return (await askTopicIds(broker, topics)) ?? new Map<string, string>()
+  }
+
   async close(): Promise<void> {
     await this.#cluster.disconnect()
+  }
+
+  async #knowBrokers(): Promise<void> {
+    if (this.#cluster.getNodeIds().length > 0) return
+    await this.#serially(() => this.#cluster.brokerPool.refreshMetadata([]))
   }
 
   async #load(topic: string): Promise<readonly PartitionMetadata[]> {

@@ -26,7 +26,7 @@ import type { LoopConsumer } from './lasting-consumer.ts'
 import type { KafkaLogger } from './log-creator.ts'
 import { watchMissingTopics } from './missing-topics.ts'
 import { PartitionMap } from './partition-map.ts'
-import type { CommitPosition, ConsumerFailure, ConsumerOptions } from './port.ts'
+import type { CommitPosition, ConsumerFailure, ConsumerOptions, RecordBatch } from './port.ts'
 
 const MAX_WAIT_MS = 1_000
 const HEARTBEAT_MS = 1_000
@@ -144,13 +144,13 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     // Not resolved, so the client fetches them again from the same place when it is their turn.
     if (state !== 'running' || !owned.has(one) || paused.has(one) || payload.isStale()) return
     const nextOffset = Number(payload.batch.lastOffset()) + 1
-    const startsAnew = noticeJump(one, payload.batch) === 'back'
+    const jump = noticeJump(one, payload.batch)
     owned.set(one, nextOffset)
     payload.resolveOffset(String(nextOffset - 1))
     // The client's types leave out that a header's value may be null.
     const messages = payload.batch.messages as unknown as readonly FetchedMessage[]
     const records = messages.map((message) => toRecord(one, message))
-    options.onRecords({ ...one, records, nextOffset, ...(startsAnew && { startsAnew }) })
+    options.onRecords({ ...one, records, nextOffset, ...jump })
   }
 
   /** A fetch that held nothing but control records or aborted transactions: the client hands over no batch for it. */
@@ -163,13 +163,16 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   }
 
   /** The broker no longer had, or does not yet have, the offset that was next, and the client went to the log's start. */
-  function noticeJump(one: TopicPartition, batch: EachBatchPayload['batch']): 'back' | 'ahead' | null {
+  function noticeJump(
+    one: TopicPartition,
+    batch: EachBatchPayload['batch'],
+  ): Pick<RecordBatch, 'startsAnew' | 'skippedTo'> {
     const expected = owned.get(one)
     const fetched = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset)
-    if (expected === undefined || fetched === expected) return null
+    if (expected === undefined || fetched === expected) return {}
     const what = fetched > expected ? 'records were deleted before they were read' : 'the log ends before what was read'
     logger.warn({ ...one, groupId, expected, fetched }, `${what}; reading goes on at the log's start`)
-    return fetched > expected ? 'ahead' : 'back'
+    return fetched > expected ? { skippedTo: fetched } : { startsAnew: true }
   }
 
   function onCrash({ error, restart }: { readonly error: Error; readonly restart: boolean }): void {

@@ -41,6 +41,23 @@ interface ByTopic<Partition> {
 }
 
 export interface Broker {
+  /** By the number of the request; null before it is connected. */
+  readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>> | null
+  readonly connectionPool: {
+    /** Sends a request that the client does not know itself. */
+    send<Decoded, Result>(exchange: {
+      readonly request: {
+        readonly apiKey: number
+        readonly apiVersion: number
+        readonly apiName: string
+        encode(): Promise<Encoder>
+      }
+      readonly response: {
+        decode(payload: Buffer): Promise<Decoded>
+        parse(decoded: Decoded): Promise<Result>
+      }
+    }): Promise<Result>
+  }
   metadata(topics: readonly string[]): Promise<{
     readonly topicMetadata: readonly {
       readonly topic: string
@@ -133,6 +150,24 @@ export interface ClusterConfig {
   readonly socketFactory: ISocketFactory
 }
 
+/** Writes what a request consists of; `UVarInt` is what the protocol calls compact. */
+export interface Encoder {
+  writeBoolean(value: boolean): Encoder
+  writeBuffer(bytes: Buffer): Encoder
+  writeUVarInt(value: number): Encoder
+  writeUVarIntString(text: string): Encoder
+}
+
+export interface Decoder {
+  readBoolean(): boolean
+  readBytes(length: number): Buffer
+  readInt16(): number
+  readInt32(): number
+  readUVarInt(): number
+  readUVarIntString(): string | null
+  readUVarIntArray<Item>(read: (decoder: Decoder) => Item): Item[] | null
+}
+
 export const READ_COMMITTED = 1
 export const EARLIEST = -2
 export const LATEST = -1
@@ -147,6 +182,14 @@ export function createCluster(config: ClusterConfig, logCreator: logCreator): Cl
 
 /** How the client makes its sockets. */
 export const openSocket = (requireInternal('network/socketFactory') as () => ISocketFactory)()
+
+export function emptyEncoder(): Encoder {
+  return new (requireInternal('protocol/encoder') as new () => Encoder)()
+}
+
+export function decoderOf(payload: Buffer): Decoder {
+  return new (requireInternal('protocol/decoder') as new (payload: Buffer) => Decoder)(payload)
+}
 
 /** Kafka's hash of a key, as Java's producer computes it: a signed 32 bit integer. */
 export const murmur2 = requireInternal('producer/partitioners/default/murmur2') as (key: Buffer) => number

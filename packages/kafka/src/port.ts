@@ -57,6 +57,8 @@ export interface RecordBatch extends TopicPartition {
   readonly nextOffset: number
   /** The log ends before what was read (its topic was made anew): reading has begun again at its start. */
   readonly startsAnew?: true
+  /** What lay below was deleted before it was read (retention, DeleteRecords): reading goes on here, at the log's start. */
+  readonly skippedTo?: number
 }
 
 export interface Assignment {
@@ -190,6 +192,11 @@ export interface Admin {
   createTopics(topics: readonly NewTopic[]): Promise<CreateTopicsResult>
   /** Low and high offset of every partition of the topics that exist. */
   offsets(topics: readonly string[]): Promise<readonly PartitionOffsets[]>
+  /**
+   * The ids of the topics that exist, by name: one that was deleted and made again has another id. Empty when the
+   * brokers cannot tell (before Kafka 2.8).
+   */
+  topicIds(topics: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** What the group committed; partitions without a commit are left out. */
   committed(groupId: string, topics: readonly string[]): Promise<readonly CommittedOffset[]>
   /** Deletes records below the given offsets (DeleteRecords). */

@@ -16,6 +16,7 @@ function tellEverything(metrics: Metrics, subscription: string): void {
   metrics.verdict(subscription, 'retry')
   metrics.deadLettered(subscription, 'TimeToLiveExceeded')
   metrics.dropped(subscription)
+  metrics.skipped(subscription, 12)
 }
 
 test('what happened stands in the series', async () => {
@@ -33,6 +34,7 @@ test('what happened stands in the series', async () => {
       'barnabas_dead_letters_total{subscription="orders",reason="TimeToLiveExceeded"} 1',
       'barnabas_dropped_total{subscription="orders"} 1',
       'barnabas_events_filtered_total 1',
+      'barnabas_skipped_offsets_total{subscription="orders"} 12',
       'barnabas_attempts_in_flight{subscription="orders"} 1',
       'barnabas_attempt_duration_seconds_bucket{le="0.025",subscription="orders"} 1',
       'barnabas_attempt_duration_seconds_sum{subscription="orders"} 2.02',
@@ -53,6 +55,7 @@ test('the text has the process metrics too, and a help line for each of ours', a
     'barnabas_dead_letters_total',
     'barnabas_dropped_total',
     'barnabas_events_filtered_total',
+    'barnabas_skipped_offsets_total',
     'barnabas_attempt_duration_seconds',
     'barnabas_attempts_in_flight',
     'barnabas_lateness_seconds',

@@ -13,6 +13,8 @@ export interface Metrics {
   dropped(subscription: string): void
   /** An event that no filter of a subscription let through. */
   filtered(): void
+  /** Offsets of a source topic that were gone before they could be read. */
+  skipped(subscription: string, offsets: number): void
   /** How long after its due time an attempt began. */
   late(latenessMs: number): void
   /** Takes the series of a deleted subscription away; what still happens to its events is counted anew. */
@@ -54,6 +56,9 @@ export function createMetrics(): Metrics {
   const deadLetters = new Counter(named('dead_letters_total', 'Dead letters, by reason.', 'subscription', 'reason'))
   const dropped = new Counter(named('dropped_total', 'Events given up without a dead letter.', 'subscription'))
   const filtered = new Counter(named('events_filtered_total', 'Events that a filter did not let through.'))
+  const skipped = new Counter(
+    named('skipped_offsets_total', 'Offsets that were gone before they could be read.', 'subscription'),
+  )
   const durations = new Histogram({
     ...named('attempt_duration_seconds', 'Duration of an attempt, to the outcome.', 'subscription'),
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
@@ -104,10 +109,11 @@ export function createMetrics(): Metrics {
     deadLettered: (subscription, reason) => deadLetters.inc({ subscription: labelOf(subscription), reason }),
     dropped: (subscription) => dropped.inc({ subscription: labelOf(subscription) }),
     filtered: () => filtered.inc(),
+    skipped: (subscription, offsets) => skipped.inc({ subscription: labelOf(subscription) }, offsets),
     late: (latenessMs) => lateness.observe(Math.max(0, latenessMs) / 1000),
     async forgetSubscription(subscription) {
       inFlightByLabel.delete(subscription)
-      for (const metric of [attempts, verdicts, deadLetters, dropped, inFlight]) {
+      for (const metric of [attempts, verdicts, deadLetters, dropped, skipped, inFlight]) {
         const { values } = await metric.get()
         for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
       }

@@ -29,7 +29,9 @@ export function descriptionText(description: Description): string {
     ['revision', life === null ? '' : `${life.revision}, created ${new Date(life.generation).toISOString()}`],
   ]
   const heldField = ['held', `${grouped(held)} due retries wait for their turn`] as const
-  const waiting = held > 0 ? [heldField] : []
+  const skipped = status?.skippedOffsets ?? 0
+  const skippedField = ['skipped', `${grouped(skipped)} offsets were gone before they could be read`] as const
+  const waiting = [...(held > 0 ? [heldField] : []), ...(skipped > 0 ? [skippedField] : [])]
   const parts = [
     stored.kind === 'valid'
       ? fields([
