@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Admin } from 'kafkajs'
+import { vi } from 'vitest'
 import { createTopic, plainKafka, randomName, testBrokers } from './kafka.ts'
 import { runProcess } from './processes.ts'
 import type { RunningProcess } from './processes.ts'
@@ -84,10 +86,24 @@ export async function removeEverything(prefix: string): Promise<void> {
     await admin.deleteTopics({ topics })
     const { groups } = await admin.listGroups()
     const own = groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(`${prefix}.`))
-    if (own.length > 0) await admin.deleteGroups(own)
+    await Promise.all(own.map((groupId) => deleteGroup(admin, groupId)))
   } finally {
     await admin.disconnect()
   }
+}
+
+/** A member that left a moment ago may still be counted; and every ten minutes brokers forget empty groups by themselves. */
+async function deleteGroup(admin: Admin, groupId: string): Promise<void> {
+  const attempt = async () => {
+    try {
+      await admin.deleteGroups([groupId])
+    } catch (error) {
+      const { groups } = error as { groups?: readonly { error?: { type?: string } }[] }
+      const type = groups?.[0]?.error?.type
+      if (type !== 'GROUP_ID_NOT_FOUND') throw new Error(`${groupId} cannot be deleted: ${type}`, { cause: error })
+    }
+  }
+  await vi.waitFor(attempt, { timeout: 15_000, interval: 200 })
 }
 
 /** The samples of one metric whose labels include the given ones, added up. */
