@@ -23,7 +23,7 @@ function recordingPartition() {
     openCount: 0,
     take(offset: number): OpenRecord {
       taken.push(offset)
-      return { offset }
+      return { offset, isDone: false }
     },
     finish: () => {},
     pause: () => void calls.push('pause'),

@@ -1,4 +1,4 @@
-import { decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
+import { createPlacedList, decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
 import type { KafkaRecord, Tier } from '@barnabas/core'
 import { copiedRecord, retryRecordBytes, tierLanesBytesMax } from '@barnabas/delivery'
 import type { RetryRecord, TrackedPartition } from '@barnabas/delivery'
@@ -47,7 +47,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
   const { timeScale, now } = options
   const resting = new Map<TrackedPartition, NodeJS.Timeout>()
   const hungry = new Set<TrackedPartition>()
-  const timers = new Set<NodeJS.Timeout>()
+  const waits = createPlacedList<{ place: number; timer: NodeJS.Timeout }>()
   let memoryBytes = 0
   let closed = false
 
@@ -114,12 +114,13 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     if (remainingMs <= 0) return then()
     const timer = setTimeout(
       () => {
-        timers.delete(timer)
+        waits.remove(wait)
         if (!closed) waitUntil(time, then)
       },
       Math.min(Math.ceil(remainingMs), longestTimerMs),
     )
-    timers.add(timer)
+    const wait = { place: -1, timer }
+    waits.add(wait)
   }
 
   return {
@@ -135,7 +136,7 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
     },
     close() {
       closed = true
-      for (const timer of timers) clearTimeout(timer)
+      for (const { timer } of waits.all()) clearTimeout(timer)
       for (const timer of resting.values()) clearTimeout(timer)
     },
   }

@@ -53,5 +53,7 @@ export { commitMetadataRoom, decodeCommitMetadata, encodeCommitMetadata, plainLa
 export type { CommitLabel } from './commit-metadata.ts'
 export { offsetsOutside } from './offset-ranges.ts'
 export type { OffsetRange } from './offset-ranges.ts'
+export { createPlacedList } from './placed-list.ts'
+export type { Placed } from './placed-list.ts'
 export { startPlace } from './start-place.ts'
 export type { FoundPartition, KnownPlace, StartPlace } from './start-place.ts'

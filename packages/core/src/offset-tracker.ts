@@ -37,6 +37,8 @@ export interface OffsetTracker {
 /** A record between `take` and `finish`. */
 export interface OpenRecord {
   readonly offset: number
+  /** Only the tracker that gave it sets it. */
+  isDone: boolean
 }
 
 /**
@@ -63,35 +65,56 @@ function charactersOf(run: number): number {
   return run.toString(36).length
 }
 
+/** Fewer done ones than this are not worth it. */
+const sweptAtLeast = 256
+
 /** A tracker that starts at `start`, the first offset to be read. `doneBefore` is in order. */
 export function createOffsetTracker(start: number, doneBefore: readonly OffsetRange[] = []): OffsetTracker {
   let next = start
-  /** Offsets of the records that are open. They are added in order, and a set keeps the order in which it was filled. */
-  const open = new Set<number>()
+  /**
+   * What was taken, in order; from time to time those that are done are swept out. A `Set` of what is open would be simpler,
+   * and would cost the garbage collector much: see `PlacedList`.
+   */
+  const taken: OpenRecord[] = []
+  /** In `taken`: everything before it is done. */
+  let first = 0
+  let openCount = 0
   /** What is left of an earlier life: ranges that reading has not passed. */
   let ahead = doneBefore
+
+  function sweep(): void {
+    let kept = 0
+    for (const record of taken) if (!record.isDone) taken[kept++] = record
+    taken.length = kept
+    first = 0
+  }
 
   return {
     get next() {
       return next
     },
     get committable() {
-      for (const first of open) return first
-      return next
+      while (taken[first]?.isDone === true) first += 1
+      return taken[first]?.offset ?? next
     },
     get openCount() {
-      return open.size
+      return openCount
     },
     take(offset) {
       if (offset < next) throw new RangeError(`offset ${offset} was taken already: the next one is ${next}`)
       next = offset + 1
       while (ahead[0] !== undefined && ahead[0].to <= offset) ahead = ahead.slice(1)
       if (ahead[0] !== undefined && ahead[0].from <= offset) return null
-      open.add(offset)
-      return { offset }
+      const record = { offset, isDone: false }
+      taken.push(record)
+      openCount += 1
+      return record
     },
-    finish({ offset }) {
-      if (!open.delete(offset)) throw new RangeError(`offset ${offset} was finished already`)
+    finish(record) {
+      if (record.isDone) throw new RangeError(`offset ${record.offset} was finished already`)
+      record.isDone = true
+      openCount -= 1
+      if (taken.length > 2 * openCount + sweptAtLeast) sweep()
     },
     skipTo(offset) {
       if (offset > next) next = offset
@@ -105,7 +128,7 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
         if (last !== undefined) characters += charactersOfOpen(offset - last - 1)
         last = offset
       }
-      for (const offset of open) add(offset)
+      for (const { offset, isDone } of taken) if (!isDone) add(offset)
       for (const [index, offset] of offsets.entries()) {
         while (later[0] !== undefined && later[0].to <= offset) later.shift()
         const wasDone = later[0] !== undefined && later[0].from <= offset
@@ -120,7 +143,8 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
     doneBeyond() {
       const ranges: OffsetRange[] = []
       let cursor = this.committable
-      for (const offset of open) {
+      for (const { offset, isDone } of taken) {
+        if (isDone) continue
         if (offset > cursor) ranges.push({ from: cursor, to: offset })
         cursor = offset + 1
       }

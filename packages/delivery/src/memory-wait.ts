@@ -1,3 +1,5 @@
+import { createPlacedList } from '@barnabas/core'
+
 /** Waits of at most a few seconds that are spent in memory, and that end early when the process ends. */
 export interface MemoryWait {
   /** Resolves at `time` (ms since the epoch), never before it by `now`; false when `close` came first. */
@@ -6,7 +8,7 @@ export interface MemoryWait {
 }
 
 export function createMemoryWait(now: () => number): MemoryWait {
-  const wakes = new Set<() => void>()
+  const waits = createPlacedList<{ place: number; readonly wake: () => void }>()
   let closed = false
 
   return {
@@ -14,19 +16,20 @@ export function createMemoryWait(now: () => number): MemoryWait {
       for (let remainingMs = time - now(); remainingMs > 0 && !closed; remainingMs = time - now()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(wake, Math.ceil(remainingMs))
+          const wait = { place: -1, wake }
           function wake(): void {
             clearTimeout(timer)
-            wakes.delete(wake)
+            waits.remove(wait)
             resolve()
           }
-          wakes.add(wake)
+          waits.add(wait)
         })
       }
       return !closed
     },
     close() {
       closed = true
-      for (const wake of wakes) wake()
+      for (const { wake } of waits.all()) wake()
     },
   }
 }

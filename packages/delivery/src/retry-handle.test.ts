@@ -92,7 +92,7 @@ function recordedHandle(setting: Setting = {}) {
         resume() {},
         seek() {},
       },
-      open: { offset: 5 },
+      open: { offset: 5, isDone: false },
       record: { topic: 'barnabas.retry.10s', partition: 0, offset: 5, timestamp: now, key: null, value: null, headers },
       decoded: decodeRetryHeaders(headers),
       bytes: 100,

@@ -58,7 +58,8 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
       queue[head] = undefined
       head += 1
       if (head > 256 && head * 2 > queue.length) {
-        queue = queue.slice(head)
+        // In place: a copy would leave the old list behind, which keeps for the garbage collector what is in it.
+        queue.splice(0, head)
         head = 0
       }
       const { bytes } = next

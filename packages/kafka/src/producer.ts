@@ -38,27 +38,27 @@ interface PartitionQueue {
 export function createProducer(connection: ClusterConnection): Producer {
   const queues = new Map<string, PartitionQueue>()
   const unplaced = new Map<string, Pending[]>()
-  const underWay = new Set<Promise<unknown>>()
+  /** Records that are not settled, and what waits until there are none. */
+  let unsettled = 0
+  const closing = Promise.withResolvers<void>()
   let closed = false
 
-  function track<Result>(work: Promise<Result>): Promise<Result> {
-    const tracked = work.finally(() => underWay.delete(tracked))
-    underWay.add(tracked)
-    return tracked
-  }
-
-  async function produce(record: OutgoingRecord): Promise<ProduceResult> {
-    if (closed) return { kind: 'unavailable', message: 'the producer is closed' }
-    return await track(
-      new Promise((settle) => {
-        const pending = { record, since: Date.now(), settle }
-        const waiting = unplaced.get(record.topic)
-        const known = connection.knownPartitions(record.topic)
-        if (waiting !== undefined) waiting.push(pending)
-        else if (known !== undefined) enqueue(pending, partitionOf(record, known.length))
-        else void track(place(record.topic, pending))
-      }),
-    )
+  function produce(record: OutgoingRecord): Promise<ProduceResult> {
+    if (closed) return Promise.resolve({ kind: 'unavailable', message: 'the producer is closed' })
+    unsettled += 1
+    return new Promise((resolve) => {
+      const settle = (result: ProduceResult): void => {
+        unsettled -= 1
+        resolve(result)
+        if (closed && unsettled === 0) closing.resolve()
+      }
+      const pending = { record, since: Date.now(), settle }
+      const waiting = unplaced.get(record.topic)
+      const known = connection.knownPartitions(record.topic)
+      if (waiting !== undefined) waiting.push(pending)
+      else if (known !== undefined) enqueue(pending, partitionOf(record, known.length))
+      else void place(record.topic, pending)
+    })
   }
 
   /** While a topic's partitions are not known its records wait for them together, in the order of the calls. */
@@ -83,7 +83,7 @@ export function createProducer(connection: ClusterConnection): Producer {
     }
     const created = { topic, partition, waiting: [pending] }
     queues.set(key, created)
-    void track(drain(key, created))
+    void drain(key, created)
   }
 
   async function drain(key: string, queue: PartitionQueue): Promise<void> {
@@ -157,7 +157,7 @@ export function createProducer(connection: ClusterConnection): Producer {
     produce,
     async close() {
       closed = true
-      while (underWay.size > 0) await Promise.allSettled(underWay)
+      if (unsettled > 0) await closing.promise
       await connection.close()
     },
   }

@@ -23,11 +23,12 @@ export interface AttemptSettings {
   /** From `start` to the end of the answer's head. */
   readonly timeoutMs: number
   readonly limits: AnswerBodyLimits
-  readonly deadlines: Deadlines
+  /** Where it stands until it holds no connection any more. */
+  readonly deadlines: Deadlines<Attempt>
+  /** Our own stop. */
+  readonly signal: AbortSignal | undefined
   /** Called once, as soon as no more of the answer is kept. */
   readonly onResult: (result: AttemptResult) => void
-  /** Called once, when the attempt holds no connection any more. */
-  readonly onOver: (attempt: Attempt) => void
 }
 
 /**
@@ -45,6 +46,7 @@ export interface AttemptSettings {
  */
 export class Attempt implements Dispatcher.DispatchHandler, Timed {
   dueAt = Infinity
+  place = -1
   readonly #settings: AttemptSettings
   #phase: 'waiting' | 'sent' | 'reading' | 'over' = 'waiting'
   #cutBy: 'deadline' | 'stop' | null = null
@@ -60,6 +62,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
 
   constructor(settings: AttemptSettings) {
     this.#settings = settings
+    settings.deadlines.watch(this)
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#settings.signal
   }
 
   /** Aborted when the attempt is cut off while it waits for a connection. Made for those that have to wait only. */
@@ -162,7 +169,6 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
     this.#settings.deadlines.forget(this)
     if (keepConnection) this.#slot?.release()
     else this.#slot?.discard()
-    this.#settings.onOver(this)
   }
 
   #settle(result: AttemptResult): void {

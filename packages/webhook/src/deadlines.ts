@@ -1,15 +1,20 @@
+import { createPlacedList } from '@barnabas/core'
+import type { Placed } from '@barnabas/core'
+
 /** Something that must not last beyond a moment. */
-export interface Timed {
-  /** In ms of `performance.now()`. */
+export interface Timed extends Placed {
+  /** In ms of `performance.now()`; `Infinity` while there is no such moment. */
   dueAt: number
-  /** It lasts still. Called once per `watch`. */
+  /** It lasts still, and is watched no more. */
   onDue(): void
 }
 
-export interface Deadlines {
+export interface Deadlines<Watched extends Timed> {
   /** From now on, or anew after its `dueAt` has changed. */
-  watch(timed: Timed): void
-  forget(timed: Timed): void
+  watch(timed: Watched): void
+  forget(timed: Watched): void
+  /** All that are watched at this moment, whether they have a deadline or not. */
+  all(): readonly Watched[]
 }
 
 /** Deadlines are not looked at more often than this, so that thousands that follow each other closely cost little. */
@@ -19,13 +24,13 @@ const timerMsMax = 2 ** 31 - 1
 
 /**
  * The deadlines of all attempts on one timer. Nearly every attempt ends long before its own, so that a timer each
- * (and an AbortSignal to go with it) would be made and thrown away for nothing; here a deadline costs an entry in a
- * set. `onDue` comes never early, and late by at most `lookEveryMs` when the event loop has time.
+ * (and an AbortSignal to go with it) would be made and thrown away for nothing; here a deadline costs a place in a
+ * list. `onDue` comes never early, and late by at most `lookEveryMs` when the event loop has time.
  *
  * The timer does not keep the process alive: what has the deadline does.
  */
-export function createDeadlines(): Deadlines {
-  const watched = new Set<Timed>()
+export function createDeadlines<Watched extends Timed>(): Deadlines<Watched> {
+  const watched = createPlacedList<Watched>()
   let timer: NodeJS.Timeout | undefined
   let wakesAt = Infinity
 
@@ -37,16 +42,18 @@ export function createDeadlines(): Deadlines {
 
   function look(): void {
     const now = performance.now()
-    let next = Infinity
     wakesAt = Infinity
-    for (const timed of watched) {
-      if (timed.dueAt > now) {
-        next = Math.min(next, timed.dueAt)
-        continue
-      }
-      watched.delete(timed)
+    const isDue = ({ dueAt }: Watched): boolean => dueAt <= now
+    for (const timed of watched
+      .all()
+      .filter(isDue)
+      .toSorted((one, other) => one.dueAt - other.dueAt)) {
+      // One that was due before it may have ended it, or moved its deadline.
+      if (timed.place < 0 || !isDue(timed)) continue
+      watched.remove(timed)
       timed.onDue()
     }
+    const next = watched.all().reduce((earliest, { dueAt }) => Math.min(earliest, dueAt), Infinity)
     if (next < wakesAt) wakeAt(Math.max(next, now + lookEveryMs))
   }
 
@@ -55,6 +62,7 @@ export function createDeadlines(): Deadlines {
       watched.add(timed)
       if (timed.dueAt < wakesAt) wakeAt(timed.dueAt)
     },
-    forget: (timed) => void watched.delete(timed),
+    forget: (timed) => watched.remove(timed),
+    all: () => watched.all(),
   }
 }

@@ -49,18 +49,16 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const { addressGuard, resolveAll, answerBodyMs = answerBodyMsDefault } = options
   const pools = connectionPools(guardedConnector(addressGuard, resolveAll))
   const limits = { keptBytesMax, readBytesMax, readMsMax: answerBodyMs }
-  const deadlines = createDeadlines()
+  const deadlines = createDeadlines<Attempt>()
   const sinkOf = knownSinks(addressGuard)
-  const inFlight = new Map<Attempt, AbortSignal | undefined>()
   const knownSignals = new WeakSet<AbortSignal>()
-  const onOver = (attempt: Attempt): void => void inFlight.delete(attempt)
 
   /** One listener per signal, not one per attempt: a subscription has one signal and thousands of attempts. */
   function heed(signal: AbortSignal): void {
     if (knownSignals.has(signal)) return
     knownSignals.add(signal)
     const stop = (): void => {
-      for (const [attempt, itsSignal] of inFlight) if (itsSignal === signal) attempt.cutOff('stop')
+      for (const attempt of deadlines.all()) if (attempt.signal === signal) attempt.cutOff('stop')
     }
     signal.addEventListener('abort', stop, { once: true })
   }
@@ -72,8 +70,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     onResult: (result: AttemptResult) => void,
   ): void {
     const { path, authority, origin } = sink
-    const attempt = new Attempt({ request, path, authority, timeoutMs, limits, deadlines, onResult, onOver })
-    inFlight.set(attempt, signal)
+    const attempt = new Attempt({ request, path, authority, timeoutMs, limits, deadlines, signal, onResult })
     if (signal !== undefined) heed(signal)
     if (signal?.aborted === true) return attempt.cutOff('stop')
     const slot = pools.take(subscriptionId, origin, connectionsMax)
@@ -93,7 +90,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       })
     },
     async close() {
-      for (const attempt of inFlight.keys()) attempt.cutOff('stop')
+      for (const attempt of deadlines.all()) attempt.cutOff('stop')
       await pools.close()
     },
   }
