@@ -91,7 +91,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     },
   }
   const gate = createReadGate(inHand, budget)
-  const cleaner = createRecordCleaner({ deleteRecords: (below) => kafka.admin.deleteRecords(below), logger })
+  const cleaner = createRecordCleaner({ admin: kafka.admin, logger })
 
   const handle = createRetryHandle<RetryRecord>({
     deliverer: options.deliverer,

@@ -116,7 +116,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
   })
 
   const cleaner = createRecordCleaner({
-    deleteRecords: (below) => kafka.admin.deleteRecords(below),
+    admin: kafka.admin,
     logger: options.logger,
   })
   const ready = Promise.withResolvers<void>()
@@ -127,6 +127,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
     keepsAllDone: false,
+    watchesTopics: true,
     startPlace: (_at, found) =>
       startPlace({
         ...found,

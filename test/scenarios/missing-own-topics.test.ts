@@ -37,3 +37,41 @@ test('the default dead-letter topic, deleted while a dead letter is to be writte
   const config = Object.fromEntries(resources[0]!.configEntries.map((each) => [each.configName, each.configValue]))
   expect(config).toMatchObject({ 'retention.ms': '1209600000', 'max.message.bytes': '16777216' })
 })
+
+test(
+  'a tier that is deleted and made again is read from its beginning, though it has grown beyond what was read of it',
+  { timeout: 60_000 },
+  async () => {
+    const tierPrefix = randomName('missing-tier')
+    cleanUp(() => removeEverything(tierPrefix))
+    const receiver = await startReceiver(({ attempt }) => (attempt === 1 ? 500 : 200))
+    cleanUp(() => receiver.close())
+    const barnabas = await startBarnabas(tierPrefix)
+    cleanUp(() => barnabas.stop())
+    const source = await createSourceTopic(tierPrefix, 'retried')
+    const retry = { schedule: ['200ms'] }
+    await apply(tierPrefix, [{ id: 'retried', topics: [source], sink: receiver.url, concurrency: 500, retry }])
+    const admin = plainKafka().admin()
+    await admin.connect()
+    cleanUp(() => admin.disconnect())
+    const tier = `${tierPrefix}.retry.now`
+    const ids = (stem: string, count: number) => Array.from({ length: count }, (_, index) => `${stem} ${index}`)
+    const send = (events: readonly string[]) =>
+      produce(
+        plainKafka(),
+        source,
+        events.map((id) => binaryEvent(id)),
+      )
+    const areRetried = (events: readonly string[]) => events.every((id) => receiver.of(id).length > 1)
+    const before = ids('before', 40)
+    await send(before)
+    await receiver.until(() => areRetried(before))
+
+    await admin.deleteTopics({ topics: [tier] })
+    const after = ids('after', 400)
+    await send(after)
+    await receiver.until(() => areRetried(after))
+    await expect.poll(() => lagOf(`${tierPrefix}.retrier`, tier), { timeout: 10_000 }).toBe(0)
+    await barnabas.process.line(new RegExp(`"topic":"${tier}".*deleted and made again`))
+  },
+)

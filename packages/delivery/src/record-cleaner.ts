@@ -1,24 +1,33 @@
+import { decodeCommitMetadata } from '@barnabas/core'
 import type { TopicPartition } from '@barnabas/core'
+import type { CommitPosition, KafkaClient } from '@barnabas/kafka'
 import type { Logger } from './logger.ts'
-
-type Position = TopicPartition & { readonly offset: number }
 
 /** Tiers and held topics have no age limit: what lies below the committed offset is deleted by whoever committed it, this often. */
 const cleanEveryMs = 60_000
 
-/** Deletes the records of tiers and held topics that are done, so that these do not grow without bound. */
+/**
+ * Deletes the records of tiers and held topics that are done, so that these do not grow without bound. A topic that was
+ * deleted and made again holds others below that offset, which nobody has read: of it nothing is deleted.
+ */
 export function createRecordCleaner(options: {
-  readonly deleteRecords: (below: readonly Position[]) => Promise<void>
+  readonly admin: Pick<KafkaClient['admin'], 'deleteRecords' | 'topicIds'>
   readonly logger: Logger
 }) {
-  const due = new Map<string, Position>()
+  const { admin } = options
+  const due = new Map<string, CommitPosition>()
 
   async function clean(): Promise<void> {
     const below = [...due.values()]
     due.clear()
     if (below.length === 0) return
     try {
-      await options.deleteRecords(below)
+      const ids = await admin.topicIds([...new Set(below.map(({ topic }) => topic))])
+      const ofPresent = below.filter(({ topic, offset, metadata }) => {
+        const topicId = decodeCommitMetadata(metadata, offset)?.topicId ?? null
+        return topicId === null || ids.get(topic) === topicId
+      })
+      if (ofPresent.length > 0) await admin.deleteRecords(ofPresent)
     } catch (error) {
       options.logger.warn(
         { error: String(error) },
@@ -30,7 +39,7 @@ export function createRecordCleaner(options: {
 
   const timer = setInterval(() => void clean(), cleanEveryMs)
   return {
-    committed(positions: readonly Position[]): void {
+    committed(positions: readonly CommitPosition[]): void {
       for (const each of positions) due.set(keyOf(each), each)
     },
     async close(): Promise<void> {

@@ -83,6 +83,12 @@ export interface TrackedConsumerOptions {
    * commit's metadata, so nothing that is done is forgotten. A shared tier must not stop for one of its subscriptions.
    */
   readonly keepsAllDone: boolean
+  /**
+   * Looks every two seconds whether one of the topics was deleted and made again, and reads it from its beginning then:
+   * once it has grown beyond what was read of the former one, nothing else tells. Where many consumers run, somebody
+   * asks for all of them.
+   */
+  readonly watchesTopics?: boolean
   readonly logger: Logger
 }
 
@@ -91,6 +97,7 @@ const commitIntervalMs = 200
 /** After a written record it may not: a crash in between would make one event two (design, "Counting": 50 ms). */
 const commitAfterWriteMs = 20
 const troubleDelayMs = 500
+const lookForRecreatedMs = 2_000
 
 interface OwnPartition extends TrackedPartition {
   /** Takes no more records until some that are open are finished. */
@@ -113,6 +120,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   /** From the moment when the group is asked for a new assignment until it is there. */
   let unsettled: PromiseWithResolvers<void> | undefined
   let rejoining: Promise<void> | undefined
+  let recreatedTimer: NodeJS.Timeout | undefined
   const commits = createCommitSchedule(commitDone)
 
   const consumer: Consumer = kafka.consumer({
@@ -224,6 +232,27 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       await new Promise((resolve) => setTimeout(resolve, troubleDelayMs))
     }
     if (ofEpoch === epoch && !stopped && present !== null) await placeUntilDone(present, [...gained, ...kept], ofEpoch)
+  }
+
+  /**
+   * What is under way of the former topic is finished, like in `startAnew`; what was read of the new one as if it were the
+   * former is read once more.
+   */
+  async function lookForRecreated(): Promise<void> {
+    const ofEpoch = epoch
+    try {
+      const ids = await kafka.admin.topicIds(topics)
+      const known = [...partitions.values()].filter(({ label }) => label.topicId !== null)
+      const anew = known.filter(({ topic, label }) => (ids.get(topic) ?? label.topicId) !== label.topicId)
+      if (anew.length > 0 && ofEpoch === epoch && present !== null && !draining) {
+        consumer.pause(anew)
+        for (const partition of anew) partitions.delete(keyOf(partition))
+        await placeUntilDone(present, anew, ofEpoch)
+      }
+    } catch (error) {
+      logger.debug({ group: groupId, error: messageOf(error) }, 'cannot ask for the ids of topics; asking again')
+    }
+    if (!draining) recreatedTimer = setTimeout(() => void lookForRecreated(), lookForRecreatedMs)
   }
 
   /** Looks up and commits the place of each partition; on trouble again, until it is done or the next join made it moot. */
@@ -365,13 +394,18 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   }
 
   return {
-    start: () => consumer.start(),
+    async start() {
+      await consumer.start()
+      if (options.watchesTopics === true) recreatedTimer = setTimeout(() => void lookForRecreated(), lookForRecreatedMs)
+    },
     pauseAll() {
       draining = true
+      clearTimeout(recreatedTimer)
       consumer.pause([...partitions.values()])
     },
     async stop() {
       draining = true
+      clearTimeout(recreatedTimer)
       await commits.now()
       stopped = true
       commits.stop()
