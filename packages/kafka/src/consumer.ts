@@ -218,6 +218,31 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     })
   }
 
+  async function connectAndRun(): Promise<void> {
+    try {
+      await client.connect()
+      await client.subscribe({ topics: [...topics], fromBeginning: true })
+      if (hasEnded()) return await client.disconnect()
+      lastFetchAt = Date.now()
+      stopWatching = watchMissingTopics({
+        topics,
+        lastFetchAt: () => lastFetchAt,
+        missingTopics: settings.missingTopics,
+        onMissing: (missing) => fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` }),
+      })
+      await run()
+    } catch (error) {
+      const missing = await settings.missingTopics(topics).catch(() => [])
+      end()
+      await client.disconnect().catch(() => undefined)
+      throw new ConsumerStartError(classifyFailure(error, missing.length > 0 ? missing : topics, groupId), error)
+    }
+  }
+
+  function hasEnded(): boolean {
+    return state === 'ended'
+  }
+
   const { GROUP_JOIN, HEARTBEAT, COMMIT_OFFSETS, FETCH_START, FETCH, CRASH, START_BATCH_PROCESS } = client.events
   client.on(GROUP_JOIN, ({ payload }) => {
     if (state === 'running') onGroupJoin(payload as unknown as GroupJoin)
@@ -291,29 +316,13 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     async start() {
       if (state !== 'new') throw new Error(`consumer of group ${groupId} was started before`)
       state = 'running'
+      lastFetchAt = Date.now()
       const joined = new Promise<void>((resolve, reject) => {
         settleStart = { resolve, reject }
       })
-      try {
-        await client.connect()
-        await client.subscribe({ topics: [...topics], fromBeginning: true })
-        lastFetchAt = Date.now()
-        stopWatching = watchMissingTopics({
-          topics,
-          lastFetchAt: () => lastFetchAt,
-          missingTopics: settings.missingTopics,
-          onMissing: (missing) =>
-            fail({ code: 'UNKNOWN_TOPIC', message: `topic ${missing.join(', ')} does not exist` }),
-        })
-        await run()
-      } catch (error) {
-        joined.catch(() => undefined)
-        const missing = await settings.missingTopics(topics).catch(() => [])
-        end()
-        await client.disconnect().catch(() => undefined)
-        throw new ConsumerStartError(classifyFailure(error, missing.length > 0 ? missing : topics, groupId), error)
-      }
-      await joined
+      // Whoever stops it meanwhile need not wait for brokers that do not answer.
+      const running = connectAndRun()
+      await Promise.race([joined.then(() => running), running.then(() => joined)])
       settleStart = undefined
     },
 

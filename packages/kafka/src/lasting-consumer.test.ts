@@ -14,7 +14,7 @@ function joined(memberId: string, gained: readonly number[]): Assignment {
 }
 
 /** A consumer over clients that fetch as long as `fetches` says so; `starts` are the answers of each start. */
-function lasting({ starts = [] as (Error | null)[], broker = true } = {}) {
+function lasting({ starts = [], broker = true }: { starts?: (Error | null)[]; broker?: boolean | Promise<void> } = {}) {
   const setting = { fetches: true, broker }
   const clients: { readonly told: ConsumerOptions; stopped: boolean }[] = []
   const steps: string[] = []
@@ -32,7 +32,7 @@ function lasting({ starts = [] as (Error | null)[], broker = true } = {}) {
   const consumer = createLastingConsumer(options, {
     sessionTimeoutMs: 10_000,
     logger: { debug() {}, info() {}, error() {}, warn: (_, message) => void steps.push(message.split(':')[0]!) },
-    askBroker: () => (setting.broker ? Promise.resolve() : Promise.reject(new Error('no broker'))),
+    askBroker: () => (setting.broker ? Promise.resolve(setting.broker) : Promise.reject(new Error('no broker'))),
     create(told) {
       const client = { told, stopped: false }
       const index = clients.push(client) - 1
@@ -81,6 +81,20 @@ test('silent though a broker answers: a new member takes over, and what the form
   ])
   await consumer.stop()
   expect(clients[1]?.stopped).toBe(true)
+})
+
+test('what was asked while no broker answered is one answer when one comes back', async () => {
+  const comesBack = Promise.withResolvers<void>()
+  const { consumer, clients, setting } = lasting({ broker: comesBack.promise })
+  await consumer.start()
+  setting.fetches = false
+  await vi.advanceTimersByTimeAsync(40_000)
+  comesBack.resolve()
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(clients).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(clients).toHaveLength(2)
+  await consumer.stop()
 })
 
 test('no broker answers: it waits', async () => {

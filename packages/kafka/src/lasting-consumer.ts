@@ -38,6 +38,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
   let life = 0
   let isEnded = false
   let answers = 0
+  let isAsking = false
   let timer: NodeJS.Timeout | undefined
   let present = begin()
 
@@ -80,12 +81,17 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
       answers = 0
       return
     }
+    // What is asked while no broker answers is answered all at once when one comes back.
+    if (isAsking) return
+    isAsking = true
     const looked = life
     try {
       await settings.askBroker()
       answers += 1
     } catch {
       answers = 0
+    } finally {
+      isAsking = false
     }
     if (answers < ANSWERS || isEnded || looked !== life) return
     answers = 0
