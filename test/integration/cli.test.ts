@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,7 @@ import type { DeadLetter, SubscriptionStatus } from '@barnabas/core'
 import { connectKafka } from '@barnabas/kafka'
 import type { CloudEvent } from 'cloudevents'
 import { Kafka as KafkaBinding } from 'cloudevents'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { createTopic, plainKafka, produce, randomName, readTopic, testBrokers } from '../support/kafka.ts'
 
 /**
@@ -408,17 +409,20 @@ test('get shows a table without secrets and colours, and names ids that are like
 
 test('get -w prints what changes', async () => {
   const id = await applied()
-  const child = spawn(join(bin, 'barnabas'), ['get', id, '-w', '-o', 'json'], { cwd, env: environment({}) })
+  const args = ['get', id, '-w', '-o', 'json']
+  // A group of its own: `barnabas` is a shell script here, and the command is what that started.
+  const child = spawn(join(bin, 'barnabas'), args, { cwd, env: environment({}), detached: true })
+  const ended = once(child, 'close')
+  onTestFinished(async () => {
+    process.kill(-child.pid!, 'SIGKILL')
+    await ended
+  })
   const lines = linesOf(child.stdout)
-  try {
-    expect(JSON.parse(await lines())).toMatchObject({ id, revision: 1, status: null })
-    await writeStatus(id, 'Running', 'all is well', 1)
-    expect(JSON.parse(await lines())).toMatchObject({ id, status: { status: 'Running', reason: 'all is well' } })
-    await barnabas(['apply', '-f', '-', '--no-wait'], { stdin: await subscription({ id }) })
-    expect(JSON.parse(await lines())).toMatchObject({ id, revision: 2 })
-  } finally {
-    child.kill('SIGKILL')
-  }
+  expect(JSON.parse(await lines())).toMatchObject({ id, revision: 1, status: null })
+  await writeStatus(id, 'Running', 'all is well', 1)
+  expect(JSON.parse(await lines())).toMatchObject({ id, status: { status: 'Running', reason: 'all is well' } })
+  await barnabas(['apply', '-f', '-', '--no-wait'], { stdin: await subscription({ id }) })
+  expect(JSON.parse(await lines())).toMatchObject({ id, revision: 2 })
 })
 
 /** Gives one line after the other. */
