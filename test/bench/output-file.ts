@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 /**
  * Where a measured process writes what it says. A file and not a pipe to the bench: whoever fills a pipe faster than
- * the bench reads waits for it (pino sleeps 100 ms at a time), and that would be measured too.
+ * the bench reads keeps what is too much and looks again and again, and that would be measured too.
  */
 export interface OutputFile {
   readonly fd: number

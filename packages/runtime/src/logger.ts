@@ -1,6 +1,7 @@
-import { destination as fileDestination, pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino'
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import type { LogLevel } from './config.ts'
+import { standardOutput, type LogOutput } from './log-output.ts'
 
 export interface LoggerOptions {
   /** Stands in every line. */
@@ -9,7 +10,7 @@ export interface LoggerOptions {
   /** Readable lines instead of JSON; by default on a terminal. */
   readonly pretty?: boolean
   /** By default standard output. */
-  readonly destination?: DestinationStream
+  readonly destination?: DestinationStream | LogOutput
 }
 
 /**
@@ -20,11 +21,11 @@ const secretPlaces = ['', 'headers.', 'request.headers.', 'kafka.', 'config.kafk
 const secretFields = ['password', 'secret', 'authorization', 'Authorization', 'cookie', 'sasl.password', 'ssl.key']
 
 /**
- * Pino: JSON for machines, readable lines on a terminal. Both are written synchronously and without a worker
- * thread, so that the last line before an exit is not lost.
+ * Pino: JSON for machines, readable lines on a terminal. Both are written at once and without a worker thread, so that
+ * the last line before an exit is not lost (`log-output.ts`).
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const output = options.destination ?? fileDestination({ fd: 1, sync: true })
+  const output = options.destination ?? standardOutput()
   const isPretty = options.pretty ?? (options.destination === undefined && process.stdout.isTTY)
   return pino(
     {
@@ -41,12 +42,12 @@ export function createLogger(options: LoggerOptions): Logger {
 }
 
 /** The formatter alone: pino-pretty's own stream would write a tick later, and an exit would lose that. */
-function prettyStream(output: DestinationStream): DestinationStream {
+function prettyStream(output: DestinationStream | LogOutput): DestinationStream {
   const format = prettyFactory({
     colorize: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
     ignore: 'pid,hostname,service',
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
   })
-  return { write: (line) => output.write(format(line) ?? '') }
+  return { ...output, write: (line: string) => output.write(format(line) ?? '') }
 }
