@@ -1,5 +1,6 @@
 /** The hunks of patches/kafkajs@2.2.4.patch that can be seen without a broker; test/contract sees the others. */
 import { createRequire } from 'node:module'
+import { inspect } from 'node:util'
 import kafkajs from 'kafkajs'
 import { describe, expect, test } from 'vitest'
 
@@ -131,13 +132,21 @@ interface LongModule {
   fromValue(value: string | number): object
 }
 
-type Encode = (record: object) => unknown
+type Encode = (records: readonly object[]) => Buffer
 type EncodeBatch = (batch: object) => Promise<{ readonly buffer: Buffer }>
-type DecodedBatch = { readonly records: readonly { offset: string; timestamp: string; headers: object }[] }
+interface DecodedBatch {
+  readonly records: readonly {
+    readonly offset: string
+    readonly timestamp: string
+    readonly key: Buffer | null
+    readonly value: Buffer | null
+    readonly headers: object
+  }[]
+}
 
-describe('a batch of records is decoded in one pass', () => {
+describe('a batch of records is encoded and decoded in one pass', () => {
   const Long = require('kafkajs/src/utils/long') as LongModule
-  const encodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0') as Encode
+  const encodeRecords = require('kafkajs/src/protocol/recordBatch/record/v0/encodeRecords') as Encode
   const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0') as { readonly RecordBatch: EncodeBatch }
   const Decoder = require('kafkajs/src/protocol/decoder') as new (buffer: Buffer) => object
   const decode = require('kafkajs/src/protocol/recordBatch/v0/decoder') as (decoder: object) => Promise<DecodedBatch>
@@ -149,7 +158,10 @@ describe('a batch of records is decoded in one pass', () => {
       maxTimestamp: Long.fromValue(first.timestamp),
       lastOffsetDelta: records.length - 1,
       producerId: Long.fromValue(-1),
-      records: records.map((record, index) => encodeRecord({ offsetDelta: index, key: null, value: null, ...record })),
+      recordCount: records.length,
+      records: encodeRecords(
+        records.map((record, offsetDelta) => ({ offsetDelta, key: null, value: null, timestampDelta: 0, ...record })),
+      ),
     })
     return (await decode(new Decoder(batch.buffer))).records
   }
@@ -180,5 +192,33 @@ describe('a batch of records is decoded in one pass', () => {
       ['x', '3'],
     ]
     expect(read).toEqual([...names, ...names].map(expected))
+  })
+
+  test('whatever a record holds comes back: nothing, null, text, bytes of any length', async () => {
+    // Around the lengths at which a length itself takes a byte more.
+    const lengths = [0, 1, 63, 64, 8_191, 8_192, 1_048_575, 1_048_576]
+    const bytes = lengths.map((length) => Buffer.alloc(length, length % 251))
+    const records = bytes.flatMap((each, index) => [
+      { key: each, value: null, headers: { [`n${index}`]: each, none: null, list: [each, null, Buffer.from('z')] } },
+      { key: null, value: each, headers: {} },
+    ])
+    const many = Array.from({ length: 300 }, (_, index) => ({ key: `key ${index}`, value: `prix € ${index}` }))
+    const decoded = await roundTrip({ offset: '5', timestamp: '0' }, [...records, ...many])
+    expect(decoded.map(({ offset }) => Number(offset))).toEqual(decoded.map((_, index) => index + 5))
+    const shown = ({ key, value, headers }: object & { key: unknown; value: unknown; headers: object }): string =>
+      inspect([key, value, Object.entries(headers)], { depth: null })
+    expect(decoded.slice(0, records.length).map(shown)).toEqual(records.map(shown))
+    expect(decoded.slice(records.length).map(({ key, value }) => ({ key: String(key), value: String(value) }))).toEqual(
+      many,
+    )
+  })
+
+  test('the check sum is CRC-32C', () => {
+    const crc32C = require('kafkajs/src/protocol/recordBatch/crc32C') as (bytes: Buffer) => number
+    // RFC 3720, B.4, and the check value of the catalogue of parametrised CRC algorithms.
+    expect(crc32C(Buffer.alloc(32)).toString(16)).toBe('8a9136aa')
+    expect(crc32C(Buffer.alloc(32, 0xff)).toString(16)).toBe('62a8ab43')
+    expect(crc32C(Buffer.from('123456789')).toString(16)).toBe('e3069283')
+    expect(crc32C(Buffer.alloc(0))).toBe(0)
   })
 })

@@ -1,6 +1,6 @@
 import type { OutgoingRecord } from '@barnabas/core'
 
-/** At most so many records in one request: the client's encoding cost grows faster than linearly. */
+/** At most so many records in one request, so that one that is refused or lost is not much to send again. */
 export const BATCH_RECORDS_MAX = 500
 
 /** At most so many bytes in one request, below the 1,048,588 that a broker takes by default; a larger record goes alone. */
