@@ -1,4 +1,4 @@
-import { rfc3339, startPlace } from '@barnabas/core'
+import { noGeneration, rfc3339, startPlaceWithoutLives } from '@barnabas/core'
 import type { KafkaRecord, Names } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { Logger, TrackedConsumer } from '@barnabas/delivery'
@@ -26,9 +26,6 @@ export interface DeadLetterService {
 /** For now: counts dead letters and shows each as one line. What reads on from here are the targets of later versions. */
 const target = 'log'
 const lookAgainMs = 5_000
-/** Dead letters are of all subscriptions and all their lives. */
-const noGeneration = 0
-
 export function createDeadLetterService(options: DeadLetterServiceOptions): DeadLetterService {
   const { kafka, names, logger } = options
   let consumer: TrackedConsumer | null = null
@@ -66,15 +63,7 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       sessionTimeoutMs: options.sessionTimeoutMs,
       generation: noGeneration,
       keepsAllDone: false,
-      startPlace: (_at, found) =>
-        startPlace({
-          ...found,
-          generation: noGeneration,
-          start: undefined,
-          startedId: undefined,
-          ranBefore: false,
-          wasMissing: false,
-        }),
+      startPlace: (_at, found) => startPlaceWithoutLives(found),
       onNoPlace: () => {},
       onRecords(partition, records) {
         for (const record of records) {

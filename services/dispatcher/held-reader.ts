@@ -1,4 +1,4 @@
-import { decodeRetryHeaders, inMemoryRestMs, restedMs, startPlace } from '@barnabas/core'
+import { decodeRetryHeaders, inMemoryRestMs, noGeneration, restedMs, startPlaceWithoutLives } from '@barnabas/core'
 import type { DeliveryState, KafkaRecord, Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
@@ -53,9 +53,6 @@ export interface HeldReaderOptions {
   readonly onFailed: (message: string) => void
   readonly logger: Logger
 }
-
-/** A held topic outlives the lives of its subscription's id. */
-const noGeneration = 0
 
 /**
  * Joins the group of a subscription's held topic and attempts what is in it, as the subscription's window allows. All
@@ -129,15 +126,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     sessionTimeoutMs: options.sessionTimeoutMs,
     generation: noGeneration,
     keepsAllDone: true,
-    startPlace: (_at, found) =>
-      startPlace({
-        ...found,
-        generation: noGeneration,
-        start: undefined,
-        startedId: undefined,
-        ranBefore: false,
-        wasMissing: false,
-      }),
+    startPlace: (_at, found) => startPlaceWithoutLives(found),
     onNoPlace: () => {},
     onRecords(partition, records) {
       for (const record of records) {

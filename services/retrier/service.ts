@@ -1,4 +1,4 @@
-import { inMemoryRestMs, startPlace, tiers } from '@barnabas/core'
+import { inMemoryRestMs, noGeneration, startPlaceWithoutLives, tiers } from '@barnabas/core'
 import type { Names, StatusRecord, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
@@ -46,8 +46,6 @@ export interface Retrier {
 
 /** While memory is scarce, what is due later than this costs one more write instead: the shortest tier is 1 s. */
 const scarceRestMs = 1_000
-/** Tiers are shared by all subscriptions and all their lives. */
-const noGeneration = 0
 
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
@@ -128,15 +126,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     generation: noGeneration,
     keepsAllDone: false,
     watchesTopics: true,
-    startPlace: (_at, found) =>
-      startPlace({
-        ...found,
-        generation: noGeneration,
-        start: undefined,
-        startedId: undefined,
-        ranBefore: false,
-        wasMissing: false,
-      }),
+    startPlace: (_at, found) => startPlaceWithoutLives(found),
     onNoPlace: () => {},
     onRecords: (partition, records) => lanes.onRecords(partition, records),
     onLost: (partition) => lanes.onLost(partition),

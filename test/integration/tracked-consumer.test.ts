@@ -1,4 +1,4 @@
-import { startPlace } from '@barnabas/core'
+import { noGeneration, startPlace, startPlaceWithoutLives } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { TrackedConsumer, TrackedPartition } from '@barnabas/delivery'
 import { connectKafka } from '@barnabas/kafka'
@@ -272,16 +272,8 @@ test('a partition that is paused and sought back hands the same record over agai
     groupId,
     topics: [topic],
     sessionTimeoutMs: 10_000,
-    generation: 7,
-    startPlace: (_at, found) =>
-      startPlace({
-        ...found,
-        generation: 7,
-        start: undefined,
-        startedId: undefined,
-        ranBefore: false,
-        wasMissing: false,
-      }),
+    generation: noGeneration,
+    startPlace: (_at, found) => startPlaceWithoutLives(found),
     onNoPlace: () => {},
     onRecords(partition, records) {
       for (const record of records) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { encodeCommitMetadata, plainLabel } from './commit-metadata.ts'
 import type { CommitLabel } from './commit-metadata.ts'
 import type { OffsetRange } from './offset-ranges.ts'
-import { startPlace } from './start-place.ts'
+import { noGeneration, startPlace, startPlaceWithoutLives } from './start-place.ts'
 import type { KnownPlace, PartitionFacts } from './start-place.ts'
 
 const generation = 1_772_366_400_000
@@ -115,4 +115,12 @@ test('what an earlier reader has done beyond its commit is not read again', () =
   const committed = { offset: 150, metadata: encodeCommitMetadata(plainLabel(generation), 150, done) }
   expect(startPlace({ ...facts, committed })).toMatchObject({ kind: 'at', offset: 150, done })
   expect(startPlace({ ...facts, committed, generation: 7, start: undefined })).toMatchObject({ ...at(10), done: [] })
+})
+
+test('a reader without lives goes on where its group stands, else from the beginning', () => {
+  const found = { committed: undefined, low: 10, topicId }
+  expect(startPlaceWithoutLives(found)).toMatchObject({ kind: 'at', offset: 10, done: [] })
+  const done = [{ from: 152, to: 155 }]
+  const committed = { offset: 150, metadata: encodeCommitMetadata(plainLabel(noGeneration), 150, done) }
+  expect(startPlaceWithoutLives({ ...found, committed })).toMatchObject({ kind: 'at', offset: 150, done })
 })

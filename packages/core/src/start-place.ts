@@ -85,6 +85,21 @@ export function startPlace(facts: PartitionFacts): StartPlace {
   return at(Math.max(start, low), { skippedOffsets: Math.max(0, low - start) })
 }
 
+/** What stands as generation in the commits of a reader without lives: one that reads for all subscriptions, or for all lives of one. */
+export const noGeneration = 0
+
+/** Where a reader without lives reads a partition from: what its group committed, else the partition's beginning. */
+export function startPlaceWithoutLives(found: FoundPartition): StartPlace {
+  const facts = {
+    generation: noGeneration,
+    start: undefined,
+    startedId: undefined,
+    ranBefore: false,
+    wasMissing: false,
+  }
+  return startPlace({ ...found, ...facts })
+}
+
 function isOfAnotherTopic(then: string | null, now: string | undefined): boolean {
   return then !== null && now !== undefined && then !== now
 }
