@@ -26,6 +26,7 @@ export interface DeadLetterService {
 /** For now: counts dead letters and shows each as one line. What reads on from here are the targets of later versions. */
 const target = 'log'
 const lookAgainMs = 5_000
+
 export function createDeadLetterService(options: DeadLetterServiceOptions): DeadLetterService {
   const { kafka, names, logger } = options
   let consumer: TrackedConsumer | null = null
