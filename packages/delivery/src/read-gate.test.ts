@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createReadGate } from './read-gate.ts'
-import type { TrackedPartition } from './tracked-consumer.ts'
+import type { TrackedPartition } from './tracked-partition.ts'
 
 function partitionNamed(name: string, steps: string[]): TrackedPartition {
   return {

@@ -1,6 +1,6 @@
 import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
 import type { ReadBudget } from './read-budget.ts'
-import type { TrackedPartition } from './tracked-consumer.ts'
+import type { TrackedPartition } from './tracked-partition.ts'
 import type { Window } from './window.ts'
 
 /**

@@ -11,7 +11,7 @@ import type {
 import type { CarriedOut, Parcel } from './carry-out.ts'
 import type { Deliverer } from './deliver.ts'
 import type { Owner } from './owner.ts'
-import type { TrackedPartition } from './tracked-consumer.ts'
+import type { TrackedPartition } from './tracked-partition.ts'
 import type { Window } from './window.ts'
 
 /** A retry record that was taken from its partition: out of a tier, or out of a subscription's held topic. */

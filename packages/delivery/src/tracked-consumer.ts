@@ -1,19 +1,13 @@
-import { commitMetadataRoom, createOffsetTracker, encodeCommitMetadata, offsetsOutside } from '@barnabas/core'
-import type {
-  CommitLabel,
-  FoundPartition,
-  KafkaRecord,
-  KnownPlace,
-  OffsetTracker,
-  OpenRecord,
-  StartPlace,
-  TopicPartition,
-} from '@barnabas/core'
+import { offsetsOutside } from '@barnabas/core'
+import type { FoundPartition, KafkaRecord, StartPlace, TopicPartition } from '@barnabas/core'
 import type { Assignment, CommitPosition, Consumer, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createCommitSchedule } from './commit-schedule.ts'
 import type { Logger } from './logger.ts'
-import type { Owner } from './owner.ts'
-import { lookUpPlaces } from './place-lookup.ts'
+import { placePartitions } from './placing.ts'
+import type { PlacingOptions } from './placing.ts'
+import { watchRecreatedTopics } from './recreated-topics.ts'
+import { trackPartition } from './tracked-partition.ts'
+import type { OwnPartition, PartitionSurroundings, TrackedPartition } from './tracked-partition.ts'
 
 /**
  * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
@@ -36,19 +30,6 @@ export interface TrackedConsumer {
   /** Commits what is done and leaves the group; what is still under way is lost to this process. */
   stop(): Promise<void>
   readonly lastHeartbeatAt: number
-}
-
-export interface TrackedPartition extends TopicPartition, Owner {
-  /** Null for a record that an earlier reader has done already. */
-  take(offset: number): OpenRecord | null
-  /** The record is done. `wroteRecord`: because another record was written for it, so commit within 50 ms. */
-  finish(record: OpenRecord, wroteRecord: boolean): void
-  pause(): void
-  resume(): void
-  /** Hands over again from this offset, which was not taken yet. */
-  seek(offset: number): void
-  /** How many records are taken and not finished. */
-  readonly openCount: number
 }
 
 export interface TrackedConsumerOptions {
@@ -97,18 +78,6 @@ const commitIntervalMs = 200
 /** After a written record it may not: a crash in between would make one event two (design, "Counting": 50 ms). */
 const commitAfterWriteMs = 20
 const troubleDelayMs = 500
-const lookForRecreatedMs = 2_000
-
-interface OwnPartition extends TrackedPartition {
-  /** Takes no more records until some that are open are finished. */
-  isFull: boolean
-  isLost: boolean
-  tracker: OffsetTracker
-  readonly place: KnownPlace
-  label: CommitLabel
-  /** What stands at the broker, null when that is not ours. */
-  committed: CommitPosition | null
-}
 
 export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedConsumer {
   const { kafka, groupId, topics, logger } = options
@@ -120,7 +89,6 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   /** From the moment when the group is asked for a new assignment until it is there. */
   let unsettled: PromiseWithResolvers<void> | undefined
   let rejoining: Promise<void> | undefined
-  let recreatedTimer: NodeJS.Timeout | undefined
   const commits = createCommitSchedule(commitDone)
 
   const consumer: Consumer = kafka.consumer({
@@ -135,7 +103,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       if (batch.skippedTo !== undefined) skip(partition, batch.skippedTo)
       // After a seek the client may still hand over what is behind us.
       const fresh = batch.records.filter((record) => record.offset >= partition.tracker.next)
-      const takeable = takeableOf(partition, fresh)
+      const takeable = partition.takeable(fresh)
       if (takeable > 0) options.onRecords(partition, takeable === fresh.length ? fresh : fresh.slice(0, takeable))
       const left = fresh[takeable]
       const isTaken = takeable === 0 || partition.tracker.next > (fresh[takeable - 1]?.offset ?? 0)
@@ -165,31 +133,35 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     onFailed: options.onFailed,
   })
 
-  function takeableOf({ tracker }: OwnPartition, records: readonly KafkaRecord[]): number {
-    if (!options.keepsAllDone) return records.length
-    return tracker.takeable(
-      records.map(({ offset }) => offset),
-      commitMetadataRoom,
-    )
-  }
-
   /** The next record is not taken, unless those before it were finished while they were handed over. */
-  function leave(partition: OwnPartition, next: KafkaRecord): void {
-    consumer.seek(partition, next.offset)
-    if (hasRoomAgain(partition)) return
-    partition.isFull = true
-    consumer.pause([partition])
-    const { topic, partition: number } = partition
-    logger.debug(
-      { group: groupId, topic, partition: number },
-      'what is done would not fit into a commit: reading waits',
-    )
+  function leave(own: OwnPartition, next: KafkaRecord): void {
+    if (!own.fill(next)) return
+    const { topic, partition } = own
+    logger.debug({ group: groupId, topic, partition }, 'what is done would not fit into a commit: reading waits')
   }
 
-  /** With half of the room free again, so that it does not stop for every record. */
-  function hasRoomAgain(partition: OwnPartition): boolean {
-    return partition.tracker.takeable([partition.tracker.next], commitMetadataRoom / 2) > 0
+  const surroundings: PartitionSurroundings = {
+    consumer,
+    keepsAllDone: options.keepsAllDone,
+    isDraining: () => draining,
+    leaseIsOver,
+    settled: () => unsettled?.promise,
+    onFinished: (wroteRecord) => commits.within(wroteRecord ? commitAfterWriteMs : commitIntervalMs),
   }
+  const placing: PlacingOptions = {
+    ...options,
+    consumer,
+    track: ({ at, place, label }) => trackPartition(at, place, label, surroundings),
+    onSkipped: options.onSkipped,
+  }
+  const recreated = watchRecreatedTopics({
+    kafka,
+    topics,
+    partitions: () => [...partitions.values()],
+    onRecreated: placeRecreated,
+    groupId,
+    logger,
+  })
 
   /** Asks once per rejoin, whichever way it begins. */
   function finishing(): Promise<void> {
@@ -234,65 +206,28 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     if (ofEpoch === epoch && !stopped && present !== null) await placeUntilDone(present, [...gained, ...kept], ofEpoch)
   }
 
+  /** Each goes on once it has its place; on trouble later, unless the next join made it moot. */
+  async function placeUntilDone(assignment: Assignment, unplaced: readonly TopicPartition[], ofEpoch: number) {
+    const isMoot = () => ofEpoch !== epoch || stopped
+    const placed = await placePartitions(placing, unplaced, isMoot)
+    if (placed === null || isMoot()) return
+    for (const each of placed) {
+      partitions.set(keyOf(each), each)
+      consumer.seek(each, each.tracker.next)
+    }
+    if (!draining) consumer.resume(placed)
+    options.onPlaced(assignment)
+  }
+
   /**
    * What is under way of the former topic is finished, like in `startAnew`; what was read of the new one as if it were the
    * former is read once more.
    */
-  async function lookForRecreated(): Promise<void> {
-    const ofEpoch = epoch
-    try {
-      const ids = await kafka.admin.topicIds(topics)
-      const known = [...partitions.values()].filter(({ label }) => label.topicId !== null)
-      const anew = known.filter(({ topic, label }) => (ids.get(topic) ?? label.topicId) !== label.topicId)
-      if (anew.length > 0 && ofEpoch === epoch && present !== null && !draining) {
-        consumer.pause(anew)
-        for (const partition of anew) partitions.delete(keyOf(partition))
-        await placeUntilDone(present, anew, ofEpoch)
-      }
-    } catch (error) {
-      logger.debug({ group: groupId, error: messageOf(error) }, 'cannot ask for the ids of topics; asking again')
-    }
-    if (!draining) recreatedTimer = setTimeout(() => void lookForRecreated(), lookForRecreatedMs)
-  }
-
-  /** Looks up and commits the place of each partition; on trouble again, until it is done or the next join made it moot. */
-  async function placeUntilDone(assignment: Assignment, unplaced: readonly TopicPartition[], ofEpoch: number) {
-    while (ofEpoch === epoch && !stopped) {
-      try {
-        if (await place(unplaced, ofEpoch)) options.onPlaced(assignment)
-        return
-      } catch (error) {
-        logger.warn({ group: groupId, error: messageOf(error) }, 'cannot look up where to start reading; trying again')
-        await new Promise((resolve) => setTimeout(resolve, troubleDelayMs))
-      }
-    }
-  }
-
-  async function place(unplaced: readonly TopicPartition[], ofEpoch: number): Promise<boolean> {
-    if (unplaced.length === 0) return true
-    const found = await lookUpPlaces(options, unplaced)
-    if (ofEpoch !== epoch || stopped) return false
-    if (found.kind === 'unknown') {
-      options.onNoPlace(found.at)
-      return false
-    }
-    const placed = found.places.map(({ at, place: start, label, standing }) => {
-      const own = trackPartition(at, start, label)
-      const position = positionOf(own)
-      if (standing?.offset === position.offset && standing.metadata === position.metadata) own.committed = position
-      return own
-    })
-    const positions = placed.filter((each) => each.committed === null).map(positionOf)
-    if (positions.length > 0 && !(await consumer.commit(positions))) return false
-    if (ofEpoch !== epoch || stopped) return false
-    for (const each of placed) {
-      each.committed ??= positionOf(each)
-      partitions.set(keyOf(each), each)
-      consumer.seek(each, each.tracker.next)
-    }
-    for (const { at, skippedOffsets } of found.places) if (skippedOffsets > 0) options.onSkipped?.(at, skippedOffsets)
-    if (!draining) consumer.resume(placed)
-    return true
+  async function placeRecreated(anew: readonly TopicPartition[]): Promise<void> {
+    if (present === null || draining) return
+    consumer.pause(anew)
+    for (const partition of anew) partitions.delete(keyOf(partition))
+    await placeUntilDone(present, anew, epoch)
   }
 
   /** What lies below was deleted before it was read. What was done of it in an earlier life does not count. */
@@ -314,68 +249,15 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     const { place: from, label } = former
     // The id of the new topic is not known yet.
     const anewLabel = { ...label, topicId: null, voidStart: from.start ?? label.voidStart, isAnew: true }
-    const anew = trackPartition(former, { ...from, offset, done: [] }, anewLabel)
+    const anew = trackPartition(former, { ...from, offset, done: [] }, anewLabel, surroundings)
     partitions.set(keyOf(anew), anew)
     return anew
-  }
-
-  function trackPartition({ topic, partition }: TopicPartition, start: KnownPlace, label: CommitLabel): OwnPartition {
-    const tracker = createOffsetTracker(start.offset, start.done)
-    const own: OwnPartition = {
-      topic,
-      partition,
-      tracker,
-      place: start,
-      label,
-      committed: null,
-      isLost: false,
-      isFull: false,
-      get lost() {
-        return own.isLost || leaseIsOver()
-      },
-      get settled() {
-        return own.isLost ? undefined : unsettled?.promise
-      },
-      take: (offset) => tracker.take(offset),
-      finish(record, wroteRecord) {
-        tracker.finish(record)
-        if (own.isFull && hasRoomAgain(own)) {
-          own.isFull = false
-          own.resume()
-        }
-        if (!own.isLost) commits.within(wroteRecord ? commitAfterWriteMs : commitIntervalMs)
-      },
-      pause() {
-        if (!own.isLost) consumer.pause([own])
-      },
-      resume() {
-        if (!own.isLost && !draining && !own.isFull) consumer.resume([own])
-      },
-      seek(offset) {
-        if (!own.isLost) consumer.seek(own, offset)
-      },
-      get openCount() {
-        return tracker.openCount
-      },
-    }
-    return own
-  }
-
-  /** What may be committed of a partition now. */
-  function positionOf({ topic, partition, tracker, label }: OwnPartition): CommitPosition {
-    const offset = tracker.committable
-    return {
-      topic,
-      partition,
-      offset,
-      metadata: encodeCommitMetadata(label, offset, tracker.doneBeyond()),
-    }
   }
 
   async function commitDone(): Promise<void> {
     if (leaseIsOver()) return
     const due = [...partitions.values()].flatMap((partition) => {
-      const position = positionOf(partition)
+      const position = partition.position()
       const { committed } = partition
       const isNew = committed?.offset !== position.offset || committed.metadata !== position.metadata
       return isNew ? [{ partition, position }] : []
@@ -396,16 +278,16 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
   return {
     async start() {
       await consumer.start()
-      if (options.watchesTopics === true) recreatedTimer = setTimeout(() => void lookForRecreated(), lookForRecreatedMs)
+      if (options.watchesTopics === true) recreated.start()
     },
     pauseAll() {
       draining = true
-      clearTimeout(recreatedTimer)
+      recreated.stop()
       consumer.pause([...partitions.values()])
     },
     async stop() {
       draining = true
-      clearTimeout(recreatedTimer)
+      recreated.stop()
       await commits.now()
       stopped = true
       commits.stop()

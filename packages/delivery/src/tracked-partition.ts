@@ -1,0 +1,116 @@
+import { commitMetadataRoom, createOffsetTracker, encodeCommitMetadata } from '@barnabas/core'
+import type { CommitLabel, KafkaRecord, KnownPlace, OffsetTracker, OpenRecord, TopicPartition } from '@barnabas/core'
+import type { CommitPosition, Consumer } from '@barnabas/kafka'
+import type { Owner } from './owner.ts'
+
+export interface TrackedPartition extends TopicPartition, Owner {
+  /** Null for a record that an earlier reader has done already. */
+  take(offset: number): OpenRecord | null
+  /** The record is done. `wroteRecord`: because another record was written for it, so commit within 50 ms. */
+  finish(record: OpenRecord, wroteRecord: boolean): void
+  pause(): void
+  resume(): void
+  /** Hands over again from this offset, which was not taken yet. */
+  seek(offset: number): void
+  /** How many records are taken and not finished. */
+  readonly openCount: number
+}
+
+/** What the consumer knows of its partition beside what it shows. */
+export interface OwnPartition extends TrackedPartition {
+  isLost: boolean
+  readonly tracker: OffsetTracker
+  readonly place: KnownPlace
+  label: CommitLabel
+  /** What stands at the broker, null when that is not ours. */
+  committed: CommitPosition | null
+  /** What may be committed now. */
+  position(): CommitPosition
+  /** How many of the next records may be taken. */
+  takeable(records: readonly KafkaRecord[]): number
+  /** Takes no more records, from this one on, until some that are open are finished. False when it may go on at once. */
+  fill(next: KafkaRecord): boolean
+}
+
+export interface PartitionSurroundings {
+  readonly consumer: Pick<Consumer, 'pause' | 'resume' | 'seek'>
+  readonly keepsAllDone: boolean
+  /** Whether nothing more is to be handed over. */
+  readonly isDraining: () => boolean
+  /** Whether it may be others' by now; loses the partition then. */
+  readonly leaseIsOver: () => boolean
+  readonly settled: () => Promise<void> | undefined
+  readonly onFinished: (wroteRecord: boolean) => void
+}
+
+export function trackPartition(
+  { topic, partition }: TopicPartition,
+  place: KnownPlace,
+  label: CommitLabel,
+  { consumer, keepsAllDone, isDraining, leaseIsOver, settled, onFinished }: PartitionSurroundings,
+): OwnPartition {
+  const tracker = createOffsetTracker(place.offset, place.done)
+  let isFull = false
+
+  /** With half of the room free again, so that it does not stop for every record. */
+  function hasRoomAgain(): boolean {
+    return tracker.takeable([tracker.next], commitMetadataRoom / 2) > 0
+  }
+
+  const own: OwnPartition = {
+    topic,
+    partition,
+    tracker,
+    place,
+    label,
+    committed: null,
+    isLost: false,
+    get lost() {
+      return own.isLost || leaseIsOver()
+    },
+    get settled() {
+      return own.isLost ? undefined : settled()
+    },
+    take: (offset) => tracker.take(offset),
+    finish(record, wroteRecord) {
+      tracker.finish(record)
+      if (isFull && hasRoomAgain()) {
+        isFull = false
+        own.resume()
+      }
+      if (!own.isLost) onFinished(wroteRecord)
+    },
+    pause() {
+      if (!own.isLost) consumer.pause([own])
+    },
+    resume() {
+      if (!own.isLost && !isDraining() && !isFull) consumer.resume([own])
+    },
+    seek(offset) {
+      if (!own.isLost) consumer.seek(own, offset)
+    },
+    get openCount() {
+      return tracker.openCount
+    },
+    position() {
+      const offset = tracker.committable
+      const metadata = encodeCommitMetadata(own.label, offset, tracker.doneBeyond())
+      return { topic, partition, offset, metadata }
+    },
+    takeable(records) {
+      if (!keepsAllDone) return records.length
+      return tracker.takeable(
+        records.map(({ offset }) => offset),
+        commitMetadataRoom,
+      )
+    },
+    fill(next) {
+      consumer.seek(own, next.offset)
+      // Those before it may have been finished while they were handed over.
+      isFull = !hasRoomAgain()
+      if (isFull) consumer.pause([own])
+      return isFull
+    },
+  }
+  return own
+}
