@@ -1,8 +1,9 @@
 import { createCloseStack, type CloseLog, type CloseStack } from './close-stack.ts'
 import { findLaunchers } from './launchers.ts'
 import { createLogger } from './logger.ts'
-import { keepMemorySmall } from './memory-return.ts'
+import { returnMemoryAfterBursts } from './memory-return.ts'
 import { StartupError } from './startup-error.ts'
+import { boundYoungGeneration } from './young-generation.ts'
 
 /**
  * The life of a process:
@@ -90,7 +91,8 @@ export async function runService(
     if (launchers?.areAlive() === false) stop('the package manager that started this process has ended')
   }, lookAtLaunchersMs)
 
-  keepMemorySmall()
+  boundYoungGeneration()
+  returnMemoryAfterBursts()
   // Something that holds the process up while everything else waits for an event; a promise alone does not.
   const alive = setInterval(() => {}, 2 ** 30)
   const mainEnded = main({ closers, stopping: stopping.signal, stop, logTo: (logger) => (log = logger) }).then(

@@ -22,16 +22,13 @@ export function createBurstTracker(): { look(cpuShare: number): 'burst-is-over' 
 }
 
 /**
- * Keeps resident memory near what is really used, also after a burst. Left alone, V8 lets its young generation grow
- * with the rate of allocation, frees the network buffers that its garbage holds only then, and keeps every page: of
- * 20,000 events that were parked in ten seconds nothing was left in memory, and the process had grown by 200 MB all
- * the same. So the young generation stays small (about a quarter more CPU time in a burst, 70 MB less), and the heap
- * is collected and given back once a burst is over (a pause of some 100 ms).
+ * Collects the heap and gives it back once a burst of work is over (a pause of some 100 ms). Left alone, V8 keeps every
+ * page that it once had, and the network buffers that its garbage holds: of 20,000 events that were parked in ten seconds
+ * nothing was left in memory, and the process had grown by 200 MB all the same.
  *
  * Gives back the function that ends it.
  */
-export function keepMemorySmall(): () => void {
-  v8.setFlagsFromString('--semi-space-growth-factor=1')
+export function returnMemoryAfterBursts(): () => void {
   v8.setFlagsFromString('--expose-gc')
   // Only a context that is made after the flag was set has it.
   const collect = vm.runInNewContext('gc') as (options: object) => void
