@@ -68,6 +68,8 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       return restarted(memberOf('dispatcher'), 'SIGKILL')
     case 'kill-retrier':
       return restarted(memberOf('retrier'), 'SIGKILL')
+    case 'kill-dead-letter':
+      return restarted(memberOf('dead-letter'), 'SIGKILL')
     case 'stop-dispatcher':
       return restarted(memberOf('dispatcher'), 'SIGTERM')
     case 'stop-retrier':

@@ -4,6 +4,7 @@ import { seededRandom } from './random.ts'
 export const faultKinds = [
   'kill-dispatcher',
   'kill-retrier',
+  'kill-dead-letter',
   'kill-broker',
   'stop-dispatcher',
   'stop-retrier',

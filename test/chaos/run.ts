@@ -105,6 +105,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const services = [
       ...Array.from({ length: options.dispatchers }, () => 'dispatcher' as const),
       ...Array.from({ length: options.retriers }, () => 'retrier' as const),
+      'dead-letter' as const,
     ]
     // One after the other: the first makes the topics.
     for (const service of services) members.push(await startMember(service, env))

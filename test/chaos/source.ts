@@ -27,6 +27,8 @@ export interface SourceOptions {
 
 const tickMs = 50
 const slowMs = 1_000
+/** What has to be made up for after an outage goes in batches that a broker takes (`message.max.bytes`, 1 MiB). */
+const atOnceMax = 8_000
 
 export function startSource(options: SourceOptions): Source {
   const { topics, partitions, events } = options
@@ -44,7 +46,8 @@ export function startSource(options: SourceOptions): Source {
     await producer.connect()
     const startedAt = Date.now()
     while (written < events) {
-      const wanted = Math.min(events, Math.ceil(((Date.now() - startedAt) / options.lastsMs) * events))
+      const due = Math.ceil(((Date.now() - startedAt) / options.lastsMs) * events)
+      const wanted = Math.min(events, due, written + atOnceMax)
       const indexes = Array.from({ length: wanted - written }, (_, step) => written + step)
       if (indexes.length > 0) {
         const writtenAt = Date.now()
