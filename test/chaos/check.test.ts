@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { check } from './check.ts'
 import type { Rule } from './check.ts'
-import type { Attempt, Fate, FaultWindow, Ledger, Letter } from './ledger.ts'
+import type { Attempt, Ending, Fate, FaultWindow, Ledger, Letter } from './ledger.ts'
 
 const policy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 1_000 }
 const ok: Fate = { kind: 'ok' }
@@ -44,13 +44,23 @@ interface Case {
   readonly letters?: readonly Letter[]
   readonly windows?: readonly FaultWindow[]
   readonly copies?: number
+  readonly endings?: readonly Ending[]
   /** When the connection of the first attempt ended. */
   readonly closedAt?: number
   /** When the receiver had looked last before the first attempt. */
   readonly notBefore?: number
 }
 
-function ledgerOf({ fate, attempts, letters = [], windows = [], copies = 1, closedAt, notBefore }: Case): Ledger {
+function ledgerOf({
+  fate,
+  attempts,
+  letters = [],
+  windows = [],
+  endings = [],
+  copies = 1,
+  closedAt,
+  notBefore,
+}: Case): Ledger {
   const moment = 1_000_000
   const first = {
     ...(closedAt === undefined ? {} : { closedAt: moment + closedAt }),
@@ -64,6 +74,7 @@ function ledgerOf({ fate, attempts, letters = [], windows = [], copies = 1, clos
     ),
     letters: letters.map((each) => ({ ...each, at: moment + each.at })),
     windows: windows.map((each) => ({ ...each, from: moment + each.from, to: moment + each.to })),
+    endings,
   }
 }
 
@@ -399,6 +410,15 @@ describe('one thing is wrong with', () => {
       'given-up',
       { fate: ok, attempts: [], letters: [letter(5_000, 0, 'EventMalformed')] },
     ],
+    [
+      'a service that ends by itself, although another took its place and every event is there',
+      'ended',
+      {
+        fate: ok,
+        attempts: [[1, 0, 200]],
+        endings: [{ service: 'dispatcher', pid: 17, status: 1, at: 5, backAt: 3_000, lastLine: 'a bug' }],
+      },
+    ],
   ])('%s: %s', (_, rule, each) => {
     expect(check(ledgerOf(each)).map((found) => found.rule)).toEqual([rule])
   })
@@ -406,5 +426,12 @@ describe('one thing is wrong with', () => {
   test('what was never sent', () => {
     const ledger = { ...ledgerOf({ fate: ok, attempts: [[1, 0, 200]] }), sent: new Map() }
     expect(check(ledger)).toEqual([{ id: 'e', rule: 'unknown', message: 'was never sent' }])
+  })
+
+  test('a service that ends by itself is said with its status and its last line', () => {
+    const endings = [{ service: 'dispatcher', pid: 17, status: 1, at: 5, backAt: 3_000, lastLine: 'a bug' }]
+    expect(check(ledgerOf({ fate: ok, attempts: [[1, 0, 200]], endings }))).toEqual([
+      { id: null, rule: 'ended', message: 'a dispatcher (17) ended by itself with status 1: a bug' },
+    ])
   })
 })

@@ -1,7 +1,8 @@
-import type { Attempt, Fate, Ledger, Letter, Sent } from './ledger.ts'
+import type { Attempt, Ending, Fate, Ledger, Letter, Sent } from './ledger.ts'
 
 export interface Violation {
-  readonly id: string
+  /** Of the event, null when it is of none. */
+  readonly id: string | null
   readonly rule: Rule
   /** One line for a person. */
   readonly message: string
@@ -22,18 +23,21 @@ export type Rule =
   | 'given-up'
   /** What was never sent. */
   | 'unknown'
+  /** A service that ended although nobody killed or stopped it. */
+  | 'ended'
 
 /** A connection that ends so soon after an answer may have been given up by its sender before. */
 const hearingMs = 1_000
 /** Between a request and the writes and commits that belong to it. */
 const writesWithinMs = 2_000
 
-/** Everything that is wrong with a run, event by event. Nothing is wrong with an empty list. */
+/** Everything that is wrong with a run: the services that ended, then event by event. Nothing is wrong with an empty list. */
 export function check(ledger: Ledger): readonly Violation[] {
   const attempts = Map.groupBy(ledger.attempts, ({ id }) => id)
   const letters = Map.groupBy(ledger.letters, ({ id }) => id)
   const unknown = [...new Set([...attempts.keys(), ...letters.keys()])].filter((id) => !ledger.sent.has(id))
   return [
+    ...ledger.endings.map(endedByItself),
     ...unknown.map((id) => violation(id, 'unknown', 'was never sent')),
     ...[...ledger.sent].flatMap(([id, sent]) =>
       checkEvent(ledger, { id, sent, attempts: attempts.get(id) ?? [], letters: letters.get(id) ?? [] }),
@@ -151,6 +155,10 @@ function told(attempts: readonly Attempt[]): string {
   return attempts.map(({ number, status }) => `${number} (${status ?? 'no answer'})`).join(', ') || 'no attempt'
 }
 
-function violation(id: string, rule: Rule, message: string): Violation {
+function endedByItself({ service, pid, status, lastLine }: Ending): Violation {
+  return violation(null, 'ended', `a ${service} (${pid}) ended by itself with status ${status}: ${lastLine}`)
+}
+
+function violation(id: string | null, rule: Rule, message: string): Violation {
   return { id, rule, message }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
-import { notReady, restart, startMember } from './fleet.ts'
-import type { Member, ServiceName } from './fleet.ts'
+import type { Fleet, Member, ServiceName } from './fleet.ts'
 import type { FaultWindow } from './ledger.ts'
 import type { Disturbance, Far, Network } from './network.ts'
 import type { Fault, NetworkFaultKind } from './plan.ts'
@@ -9,8 +8,7 @@ import type { ChaosReceiver } from './receiver.ts'
 
 /** What faults are done to. */
 export interface Stage {
-  readonly members: readonly Member[]
-  readonly env: Readonly<Record<string, string>>
+  readonly fleet: Fleet
   readonly receiver: ChaosReceiver
   readonly sessionTimeoutMs: number
   readonly cluster: Cluster
@@ -41,23 +39,23 @@ export function windowOf(kind: string, from: number, to: number, sessionTimeoutM
 export async function commit(stage: Stage, fault: Fault): Promise<readonly FaultWindow[]> {
   const window = (from: number, to: number): FaultWindow => windowOf(fault.kind, from, to, stage.sessionTimeoutMs)
   const memberOf = (service: ServiceName): Member => {
-    const ofService = stage.members.filter((member) => member.service === service)
+    const ofService = stage.fleet.membersOf(service)
     return ofService[Math.floor(fault.which * ofService.length)]!
   }
 
   /** The loss of a member and its coming back are two rebalances, and each may double what is in flight. */
   async function restarted(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<readonly FaultWindow[]> {
     const from = Date.now()
-    await member.process.kill(signal)
+    await stage.fleet.leave(member, signal)
     const gone = window(from, Date.now())
     await sleep(fault.lastsMs)
     const back = Date.now()
-    await restart(member, stage.env)
+    await stage.fleet.comeBack(member)
     return [gone, window(back, Date.now())]
   }
 
   async function whole(): Promise<void> {
-    for (const { service, process } of await notReady(stage.members)) {
+    for (const { service, process } of await stage.fleet.notReady()) {
       stage.say(`the ${service} ${process.child.pid} is not ready a minute after ${fault.kind}; going on without it`)
     }
   }
@@ -104,10 +102,10 @@ export async function commit(stage: Stage, fault: Fault): Promise<readonly Fault
       const windows: FaultWindow[] = []
       for (let round = 0; round < joins; round++) {
         const joining = Date.now()
-        const extra = await startMember(round % 2 === 0 ? 'dispatcher' : 'retrier', stage.env)
+        const extra = await stage.fleet.add(round % 2 === 0 ? 'dispatcher' : 'retrier')
         windows.push(window(joining, Date.now()))
         const leaving = Date.now()
-        await extra.process.kill('SIGTERM')
+        await stage.fleet.leave(extra, 'SIGTERM')
         windows.push(window(leaving, Date.now()))
       }
       return windows

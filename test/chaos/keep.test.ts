@@ -20,6 +20,7 @@ test('a run is kept as one file of JSON lines for each part of its ledger, and a
     attempts: [attempt, { ...attempt, number: 2 }],
     letters: [],
     windows: [{ kind: 'kill-retrier', from: 1, to: 9 }],
+    endings: [{ service: 'retrier', pid: 16, status: 1, at: 2, backAt: 3, lastLine: 'one' }],
   }
   const result: ChaosResult = {
     ledger,
@@ -39,8 +40,9 @@ test('a run is kept as one file of JSON lines for each part of its ledger, and a
   expect(await linesOf('attempts.jsonl')).toEqual(ledger.attempts)
   expect(await linesOf('letters.jsonl')).toEqual([])
   expect(await linesOf('windows.jsonl')).toEqual(ledger.windows)
+  expect(await linesOf('endings.jsonl')).toEqual(ledger.endings)
   expect(await linesOf('violations.jsonl')).toEqual(result.violations)
   expect(await linesOf('sent.jsonl')).toEqual([...ledger.sent].map(([id, sent]) => ({ id, ...sent })))
   expect(await readFile(join(folder, 'retrier-17.log'), 'utf8')).toBe('one\ntwo')
-  expect(await readdir(folder)).toHaveLength(6)
+  expect(await readdir(folder)).toHaveLength(7)
 })

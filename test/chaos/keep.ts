@@ -13,12 +13,13 @@ export async function keepRun(parent: string, seed: number, result: ChaosResult)
   const { violations, ledger, logs } = result
   const folder = join(parent, `seed-${seed}`)
   await mkdir(folder, { recursive: true })
-  const { attempts, letters, windows } = ledger
+  const { attempts, letters, windows, endings } = ledger
   const parts = {
     violations,
     attempts,
     letters,
     windows,
+    endings,
     sent: [...ledger.sent].map(([id, sent]) => ({ id, ...sent })),
   }
   for (const [name, values] of Object.entries(parts)) {

@@ -7,6 +7,7 @@ export interface Ledger {
   readonly attempts: readonly Attempt[]
   readonly letters: readonly Letter[]
   readonly windows: readonly FaultWindow[]
+  readonly endings: readonly Ending[]
 }
 
 /** The retry policy of every subscription of the run. */
@@ -61,4 +62,17 @@ export interface FaultWindow {
   readonly isBrokerOutage?: boolean
   readonly from: number
   readonly to: number
+}
+
+/** A process of ours that ended although nobody killed or stopped it. */
+export interface Ending {
+  readonly service: string
+  readonly pid: number | undefined
+  /** Of its exit; the name of the signal when one ended it. */
+  readonly status: number | string | null
+  readonly at: number
+  /** When another in its place was ready, null when none was. */
+  readonly backAt: number | null
+  /** What it said last. */
+  readonly lastLine: string
 }

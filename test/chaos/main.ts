@@ -90,7 +90,9 @@ else {
   )
   const after = Object.entries(summary.repeatedAfter).map(([kind, count]) => `${count} after ${kind}`)
   if (after.length > 0) console.log(`again: ${after.join(', ')}`)
-  for (const { id, rule, message } of violations.slice(0, 20)) console.log(`  event ${id}: ${rule}: ${message}`)
+  for (const { id, rule, message } of violations.slice(0, 20)) {
+    console.log(`  ${id === null ? '' : `event ${id}: `}${rule}: ${message}`)
+  }
   console.log(`${violations.length} violations (seed ${seed})`)
 }
 if (violations.length > 0 || values.keep) {

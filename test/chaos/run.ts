@@ -9,8 +9,8 @@ import { startCluster } from './cluster.ts'
 import { answerOf, fateOf } from './fate.ts'
 import { commit, windowOf } from './faults.ts'
 import type { Stage } from './faults.ts'
-import { endMember, startMember } from './fleet.ts'
-import type { Member, MemberLog } from './fleet.ts'
+import { startFleet } from './fleet.ts'
+import type { MemberLog } from './fleet.ts'
 import type { ChaosPolicy, FaultWindow, Ledger, Letter } from './ledger.ts'
 import { startNetwork } from './network.ts'
 import { planOf } from './plan.ts'
@@ -88,10 +88,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     BARNABAS_DRAIN_TIMEOUT: '3s',
     ...options.env,
   }
-  const members: Member[] = []
+  const fleet = startFleet(env, say)
   const stage: Stage = {
-    members,
-    env,
+    fleet,
     receiver,
     sessionTimeoutMs,
     cluster,
@@ -108,7 +107,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       'dead-letter' as const,
     ]
     // One after the other: the first makes the topics.
-    for (const service of services) members.push(await startMember(service, env))
+    for (const service of services) await fleet.add(service)
     const { port } = receiver
     const sink = `http://127.0.0.1:${network === null ? port : await network.proxy('receiver', port)}`
     await applySubscriptions(folder, { count: options.subscriptions, topics, sink, policy }, env)
@@ -146,12 +145,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await deadLetters.stop()
 
     const sent = await sentEvents(kafka, topics, fates)
-    const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows }
+    const { endings, logs } = fleet
+    for (const { at, backAt } of endings) windows.push(windowOf('ended', at, backAt ?? Date.now(), sessionTimeoutMs))
+    const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows, endings }
     const violations = check(ledger)
     const summary = summaryOf(ledger, options.faults, (Date.now() - startedAt) / 1_000)
-    return { violations, ledger, summary, logs: members.flatMap(({ logs }) => logs) }
+    return { violations, ledger, summary, logs }
   } finally {
-    await Promise.all(members.map(endMember))
+    await fleet.end()
     await receiver.leave()
     await kafka.close()
     await cluster.end()
