@@ -5,6 +5,7 @@ import { retrying } from './cluster-connection.ts'
 import type { ClusterConnection } from './cluster-connection.ts'
 import { NotAuthorizedError, brokerErrorType, isNotAuthorized } from './kafka-error.ts'
 import { EARLIEST, LATEST } from './kafkajs-internals.ts'
+import { createNewestTopicIds } from './newest-topic-ids.ts'
 import type { Admin, NewTopic, RefusedTopic } from './port.ts'
 
 /** How long a new topic may take until every partition has a leader. */
@@ -16,6 +17,8 @@ const LEADERS_WITHIN_MS = 30_000
  * them is deleted its other questions fail.
  */
 export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection): Admin {
+  const newestOf = createNewestTopicIds()
+
   async function topics(): Promise<ReadonlySet<string>> {
     return new Set(await retrying(() => admin.listTopics()))
   }
@@ -140,7 +143,7 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
 
     async topicIds(wanted) {
       if (wanted.length === 0) return new Map()
-      return await retrying(() => connection.topicIds([...new Set(wanted)]))
+      return await retrying(async () => newestOf(await connection.topicIds([...new Set(wanted)])))
     },
 
     async committed(groupId, wanted) {
