@@ -13,17 +13,25 @@ import type { Bench } from './scenario.ts'
 
 const cli = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta.url))
 
+export type BenchService = 'dispatcher' | 'retrier'
+
 export interface BarnabasOptions {
-  /** One process of each. */
-  readonly services: readonly ('dispatcher' | 'retrier')[]
+  /** One process for each entry. */
+  readonly services: readonly BenchService[]
   readonly subscriptions: readonly (Record<string, unknown> & { readonly id: string })[]
   /** All processes to the same core. */
   readonly isPinned: boolean
+  /** Variables beside those that every scenario has. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Barnabas under a prefix of its own, and nothing else of it beside. */
 export interface RunningBarnabas {
+  /** Of all its topics and groups. */
+  readonly prefix: string
   readonly processes: readonly BenchProcess[]
+  /** One process more. */
+  start(service: BenchService): void
   /** Resolves when every subscription is `Running`. */
   untilRunning(): Promise<void>
 }
@@ -33,7 +41,7 @@ const runningWithinMs = 300_000
 /** Runs Barnabas for as long as it is used, and removes its topics and groups. */
 export async function withBarnabas<T>(
   { brokers, profileFolder }: Bench,
-  { services, subscriptions, isPinned }: BarnabasOptions,
+  { services, subscriptions, isPinned, env: moreEnv }: BarnabasOptions,
   use: (running: RunningBarnabas) => Promise<T>,
 ): Promise<T> {
   const prefix = `bench-${randomUUID()}`
@@ -43,6 +51,7 @@ export async function withBarnabas<T>(
     BARNABAS_ALLOWED_NETWORKS: '127.0.0.0/8',
     BARNABAS_HTTP_PORT: '0',
     BARNABAS_DRAIN_TIMEOUT: '1s',
+    ...moreEnv,
   }
   const barnabas = async (...args: string[]): Promise<string> => {
     const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 }
@@ -50,13 +59,16 @@ export async function withBarnabas<T>(
   }
   const nodeOptions = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const processes: BenchProcess[] = []
+  const start = (service: BenchService): void => {
+    processes.push(runBenchProcess(`services/${service}/main.ts`, { env, isPinned, nodeOptions }))
+  }
   try {
     await withFile(subscriptions, (file) => barnabas('apply', '--no-wait', '-f', file))
-    for (const service of services) {
-      processes.push(runBenchProcess(`services/${service}/main.ts`, { env, isPinned, nodeOptions }))
-    }
+    for (const service of services) start(service)
     return await use({
+      prefix,
       processes,
+      start,
       async untilRunning() {
         for (const since = performance.now(); performance.now() - since < runningWithinMs; await sleep(500)) {
           const shown = JSON.parse(await barnabas('get', '-o', 'json')) as readonly {

@@ -19,6 +19,8 @@ export interface BenchProcess {
   ask<T>(message?: object): Promise<T>
   /** SIGTERM, and its end; SIGKILL when that takes long. */
   stop(): Promise<void>
+  /** SIGKILL, and its end. */
+  kill(): Promise<void>
 }
 
 export interface BenchProcessOptions {
@@ -73,6 +75,11 @@ export function runBenchProcess(entry: string, options: BenchProcessOptions = {}
       const late = setTimeout(() => child.kill('SIGKILL'), stopWithinMs)
       await exited
       clearTimeout(late)
+    },
+    kill() {
+      isStopping = true
+      child.kill('SIGKILL')
+      return exited
     },
   }
 }

@@ -63,8 +63,10 @@ function report(figures: ScenarioResult['figures'], counts: ScenarioResult['coun
     console.log(JSON.stringify({ ...about, size: options.size, figures: judged, counts }))
   } else {
     console.log(`${about.date}; ${about.machine}, Node ${about.node}; ${about.pinned}`)
-    console.log(`sink: ${about.sink}, a process of its own; for S2, S3, S5 and S6 the raw node:net server`)
-    console.log(`medians of ${options.size.rounds} rounds, compared round by round (S6 and S7: one)\n`)
+    console.log(`sink: ${about.sink}, a process of its own; for S2, S3, S5, S6 and S10 the raw node:net server`)
+    console.log(
+      `medians of ${options.size.rounds} rounds, compared round by round (S6 and S7: one; S10: the longest wait of all)\n`,
+    )
     console.log(tableText(figures))
   }
   for (const { what, expected, actual } of wrong) console.error(`${what}: ${actual}, expected ${expected}`)

@@ -10,6 +10,7 @@ function fakeProcess(cpuMicrosPerLook: number, megabytes: readonly number[]): Be
     residentBytes: () => Promise.resolve((megabytes[looks] ?? 0) * 1_000_000),
     ask: () => Promise.reject(new Error('says nothing')),
     stop: () => Promise.resolve(),
+    kill: () => Promise.resolve(),
   }
 }
 

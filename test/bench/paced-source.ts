@@ -1,7 +1,8 @@
 /**
- * Brings forth events at an even pace and tells `{ sent }` when all are acknowledged. Arguments: per second, how many,
- * then `kafka`, brokers, topic; or `http`, URL, which posts them straight to the sink. Each event carries the moment
- * before it is handed to the client, `senttime`, in ns of the monotonic clock.
+ * Brings forth events at an even pace and tells `{ sent }` when all are acknowledged. Arguments: per second, how many
+ * (`Infinity`: until any message comes), then `kafka`, brokers, topic and the number of the first event (0); or `http`,
+ * URL, which posts them straight to the sink. Each event carries the moment before it is handed to the client,
+ * `senttime`, in ns of the monotonic clock.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
@@ -9,7 +10,7 @@ import { Pool } from 'undici'
 import { backlogPartitions } from './backlog.ts'
 import { benchHeaders, benchValue } from './events.ts'
 
-const [perSecond = '', events = '', way = '', to = '', topic = ''] = process.argv.slice(2)
+const [perSecond = '', events = '', way = '', to = '', topic = '', firstNumber = '0'] = process.argv.slice(2)
 
 /** Hands over the events `first` to `last - 1`. */
 type Send = (first: number, last: number) => Promise<unknown>
@@ -17,8 +18,11 @@ type Send = (first: number, last: number) => Promise<unknown>
 const send = way === 'kafka' ? await toKafka(to.split(','), topic) : toHttp(to)
 const startedAt = performance.now()
 const underWay = new Set<Promise<unknown>>()
-for (let sent = 0; sent < Number(events);) {
-  const due = Math.min(Number(events), Math.floor(((performance.now() - startedAt) / 1_000) * Number(perSecond)))
+let end = Number(events)
+let sent = 0
+process.once('message', () => (end = sent))
+while (sent < end) {
+  const due = Math.min(end, Math.floor(((performance.now() - startedAt) / 1_000) * Number(perSecond)))
   if (due > sent) {
     const sending = send(sent, due).finally(() => underWay.delete(sending))
     underWay.add(sending)
@@ -27,14 +31,14 @@ for (let sent = 0; sent < Number(events);) {
   await sleep(1)
 }
 await Promise.all(underWay)
-process.send?.({ sent: Number(events) })
+process.send?.({ sent })
 
 async function toKafka(brokers: readonly string[], toTopic: string): Promise<Send> {
   const kafka = new Kafka({ clientId: 'bench', brokers: [...brokers], logLevel: logLevel.NOTHING })
   const producer = kafka.producer()
   await producer.connect()
   return (first, last) => {
-    const messages = indexes(first, last).map((index) => ({
+    const messages = indexes(Number(firstNumber) + first, Number(firstNumber) + last).map((index) => ({
       partition: index % backlogPartitions,
       value: benchValue(index),
       headers: { ...benchHeaders(index), ce_senttime: now() },

@@ -36,6 +36,19 @@ test('the age of an event is counted from the moment that it carries', () => {
   expect(sink.tally('/clock/a').times).toEqual([2.5])
 })
 
+test('of an event that comes twice the first time counts, and that it did', () => {
+  const sink = answers()
+  for (const [ms, id] of [
+    [15, 1],
+    [16, 2],
+    [40, 1],
+  ] as const) {
+    monotonicNanos = ms * 1e6
+    sink.to('/once/a', `POST /x HTTP/1.1\r\nce-id: event-${id}\r\nce-senttime: 10000000\r\n`)
+  }
+  expect(sink.tally('/once/a')).toMatchObject({ accepted: 3, times: [5, 6], surplus: 1 })
+})
+
 test('a second attempt is late or early by the answer to the first and the delay; a third is one too many', () => {
   const sink = answers()
   const at = (ms: number, id: number) => {

@@ -6,6 +6,7 @@
  *   /one-in/<n>/<tally>          503 to every n-th first attempt, 200 otherwise
  *   /hang/<tally>                never
  *   /clock/<tally>               200; how old the event is by its attribute `senttime` (ns of the monotonic clock)
+ *   /once/<tally>                200; the same of the first attempt of each event, and how many came after it
  *   /again/<delayMs>/<tally>     503 to a first attempt, 200 to the second; how late that was, delayMs after the 503
  */
 export interface Answers {
@@ -21,10 +22,11 @@ export interface Tally {
   refused: number
   /** Not answered. */
   hanging: number
-  /** In ms, in the order of arrival: ages for `clock`, latenesses for `again`. */
+  /** In ms, in the order of arrival: ages for `clock` and `once`, latenesses for `again`. */
   readonly times: number[]
-  /** `again`: attempts before their due time, and attempts after the one that was accepted. */
+  /** `again`: attempts before their due time. */
   early: number
+  /** `once` and `again`: attempts after the one that was accepted. */
   surplus: number
 }
 
@@ -86,9 +88,11 @@ function scriptOf(path: string, tally: Tally, clocks: Clocks): Script {
       return oneIn(Number(parameter))
     case 'clock':
       return (head) => {
-        tally.times.push((clocks.monotonicNanos() - Number(valueIn(head, sentTime))) / 1e6)
+        tally.times.push(ageMs(head, clocks))
         return 'accept'
       }
+    case 'once':
+      return once(tally, clocks)
     case 'again':
       return again(Number(parameter), tally, clocks)
     default:
@@ -103,6 +107,23 @@ function oneIn(n: number): Script {
     first += 1
     return first % n === 0 ? 'refuse' : 'accept'
   }
+}
+
+function once(tally: Tally, clocks: Clocks): Script {
+  const seen = new Set<string>()
+  return (head) => {
+    const id = valueIn(head, eventNumber)
+    if (seen.has(id)) tally.surplus += 1
+    else {
+      seen.add(id)
+      tally.times.push(ageMs(head, clocks))
+    }
+    return 'accept'
+  }
+}
+
+function ageMs(head: string, clocks: Clocks): number {
+  return (clocks.monotonicNanos() - Number(valueIn(head, sentTime))) / 1e6
 }
 
 function again(delayMs: number, tally: Tally, clocks: Clocks): Script {

@@ -18,6 +18,12 @@ export interface Size {
   readonly subscriptions: number
   readonly idleSubscriptions: number
   readonly idleSeconds: number
+  /** S10: how long processes work undisturbed around each movement, the wait of each retry, the session time-out. */
+  readonly quietSeconds: number
+  readonly retryDelaySeconds: number
+  readonly sessionSeconds: number
+  /** S10: also retriers come and go, not dispatchers alone. */
+  readonly retriersMove: boolean
 }
 
 export const sizes = {
@@ -33,6 +39,10 @@ export const sizes = {
     subscriptions: 100,
     idleSubscriptions: 1_000,
     idleSeconds: 20,
+    quietSeconds: 2,
+    retryDelaySeconds: 5,
+    sessionSeconds: 10,
+    retriersMove: true,
   },
   quick: {
     rounds: 1,
@@ -46,6 +56,10 @@ export const sizes = {
     subscriptions: 20,
     idleSubscriptions: 100,
     idleSeconds: 3,
+    quietSeconds: 2,
+    retryDelaySeconds: 5,
+    sessionSeconds: 10,
+    retriersMove: true,
   },
   smoke: {
     rounds: 1,
@@ -59,6 +73,10 @@ export const sizes = {
     subscriptions: 5,
     idleSubscriptions: 10,
     idleSeconds: 1,
+    quietSeconds: 0.5,
+    retryDelaySeconds: 1,
+    sessionSeconds: 6,
+    retriersMove: false,
   },
 } as const satisfies Record<string, Size>
 
