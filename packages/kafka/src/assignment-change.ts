@@ -7,16 +7,29 @@ export interface AssignmentChange {
   readonly lost: readonly TopicPartition[]
 }
 
+/** Which member of its group one is, and in which generation. */
+export interface Membership {
+  /** Empty for none. */
+  readonly memberId: string
+  readonly generationId: number
+}
+
 /**
- * What a join changed. `continues` says whether we are still the member that held `before`: when the group went on
- * without us (session time-out, crash), another member may have had everything in between, so nothing is kept.
+ * Whether nobody else can have had what was ours until this join: we are still the same member (after a session time-out or
+ * a crash the group went on without us), and there was no generation between the two. The group counts them one by one,
+ * and a rebalance that came while we asked for our assignment gave us none of that generation, but gave others theirs.
  */
+export function continues(before: Membership, now: Membership): boolean {
+  return now.memberId === before.memberId && now.generationId - before.generationId <= 1
+}
+
+/** What a join changed. When the membership does not continue, another member may have had everything: nothing is kept. */
 export function compareAssignments(
   before: readonly TopicPartition[],
   now: readonly TopicPartition[],
-  continues: boolean,
+  isContinued: boolean,
 ): AssignmentChange {
-  const held = PartitionMap.of(continues ? before : [])
+  const held = PartitionMap.of(isContinued ? before : [])
   const kept = now.filter((one) => held.has(one))
   const still = PartitionMap.of(kept)
   return {

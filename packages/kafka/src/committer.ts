@@ -46,7 +46,7 @@ export function createCommitter({
     } catch (error) {
       const type = brokerErrorType(error)
       if (type !== undefined && GENERATION_OVER.includes(type)) return false
-      if (isEnded() || own.memberId === '') return false
+      if (isEnded() || own.membership.memberId === '') return false
       throw error
     }
     // The client resolves without a commit when its loop is not running.

@@ -72,7 +72,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
         // A loop that was being restarted when `stop` came would join after all, and nobody could end it.
         if (state === 'ended') throw new kafkajs.KafkaJSNonRetriableError(`consumer of group ${groupId} was stopped`)
         options.onUnsettled?.()
-        return { ownedGeneration: own.generationId, owned: own.partitions() }
+        return { ownedGeneration: own.membership.generationId, owned: own.partitions() }
       }, beforeJoin),
     ],
     retry: { retries: 1_000_000, initialRetryTime: 100, maxRetryTime: 1_000 },
@@ -83,7 +83,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
 
   /** Nothing here may keep the member out of its group: what takes too long or fails goes on without the wait. */
   async function beforeJoin(): Promise<void> {
-    if (state !== 'running' || own.memberId === '' || options.onRejoining === undefined) return
+    if (state !== 'running' || own.membership.memberId === '' || options.onRejoining === undefined) return
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(REJOIN_WAIT_MS, sessionTimeoutMs / 3))
@@ -106,7 +106,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     if (state === 'ended') return
     if (!restart && !mayPass(error)) return fail(classifyFailure(error, topics, groupId), error)
     // Once per outage: it may go round several times until a broker answers.
-    if (own.memberId !== '') {
+    if (own.membership.memberId !== '') {
       logger.warn({ groupId, topics, error: error.message }, 'consumer lost its connection and joins the group again')
     }
     own.membershipEnded()

@@ -1,23 +1,21 @@
 import type { TopicPartition } from '@barnabas/core'
 import kafkajs from 'kafkajs'
 import type { Consumer as KafkajsConsumer } from 'kafkajs'
-import { compareAssignments } from './assignment-change.ts'
+import { compareAssignments, continues } from './assignment-change.ts'
+import type { Membership } from './assignment-change.ts'
 import { PartitionMap } from './partition-map.ts'
 import type { Assignment, Consumer } from './port.ts'
 
 /** What the client tells of a join; its types leave out the generation. */
-export interface GroupJoin {
-  readonly memberId: string
-  readonly generationId: number
+export interface GroupJoin extends Membership {
   readonly isLeader: boolean
   readonly memberAssignment: Readonly<Record<string, readonly number[]>>
 }
 
 /** What is ours since the last join, with the place that each partition's reading has reached, and what is paused of it. */
 export interface OwnPartitions extends Pick<Consumer, 'pause' | 'resume' | 'seek'> {
-  /** Empty before the first join, and from the end of a membership to the next join. */
-  readonly memberId: string
-  readonly generationId: number
+  /** None before the first join, and from the end of a membership to the next join. */
+  readonly membership: Membership
   partitions(): readonly TopicPartition[]
   has(one: TopicPartition): boolean
   isPaused(one: TopicPartition): boolean
@@ -33,14 +31,11 @@ export interface OwnPartitions extends Pick<Consumer, 'pause' | 'resume' | 'seek
 export function createOwnPartitions(client: KafkajsConsumer): OwnPartitions {
   let owned = new PartitionMap<number | undefined>()
   const paused = new PartitionMap<true>()
-  let member = { memberId: '', generationId: -1 }
+  let membership: Membership = { memberId: '', generationId: -1 }
 
   return {
-    get memberId() {
-      return member.memberId
-    },
-    get generationId() {
-      return member.generationId
+    get membership() {
+      return membership
     },
     partitions: () => owned.partitions(),
     has: (one) => owned.has(one),
@@ -48,17 +43,17 @@ export function createOwnPartitions(client: KafkajsConsumer): OwnPartitions {
     nextOffset: (one) => owned.get(one),
     reached: (one, nextOffset) => owned.set(one, nextOffset),
 
-    joined({ memberId, generationId, isLeader, memberAssignment }) {
+    joined({ isLeader, memberAssignment, ...join }) {
       const before = owned
       const assigned = Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
         partitions.map((partition) => ({ topic, partition })),
       )
-      const change = compareAssignments(before.partitions(), assigned, memberId === member.memberId)
+      const change = compareAssignments(before.partitions(), assigned, continues(membership, join))
       const { gained, kept, lost } = change
       owned = new PartitionMap()
       for (const one of gained) owned.set(one, undefined)
       for (const one of kept) owned.set(one, before.get(one))
-      member = { memberId, generationId }
+      membership = { memberId: join.memberId, generationId: join.generationId }
       client.resume(byTopic([...lost, ...gained]))
       for (const one of lost) paused.delete(one)
       for (const one of kept) {
@@ -66,11 +61,11 @@ export function createOwnPartitions(client: KafkajsConsumer): OwnPartitions {
         if (position !== undefined) client.seek({ ...one, offset: String(position) })
       }
       client.pause(byTopic(paused.partitions()))
-      return { ...change, isLeader, ...member }
+      return { ...change, isLeader, ...membership }
     },
 
     membershipEnded() {
-      member = { memberId: '', generationId: -1 }
+      membership = { memberId: '', generationId: -1 }
     },
 
     pause(partitions) {

@@ -28,7 +28,8 @@ export interface ConsumerOptions {
   /**
    * Says after every join which partitions are ours now. Called synchronously before the next fetch, so that
    * `pause` and `seek` in here take effect before any record of a gained partition arrives.
-   * Kept partitions go on at the place that was reached (no redelivery); pauses of lost partitions are forgotten.
+   * Kept partitions go on at the place that was reached (no redelivery); pauses of lost partitions are forgotten. A
+   * partition that another member may have had in between is lost and gained.
    */
   readonly onAssigned: (assignment: Assignment) => void
   /**
