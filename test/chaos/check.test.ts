@@ -35,7 +35,7 @@ const exhausted: readonly Shorthand[] = [
   [3, 1_520, 503],
   [4, 3_530, 503],
 ]
-const outage = (from: number, to: number): FaultWindow => ({ kind: 'kill-broker', from, to, isBrokerOutage: true })
+const outage = (from: number, to: number): FaultWindow => ({ kind: 'kill-broker', from, to, isPartialOutage: true })
 const kill = (from: number, to = from + 2_000): FaultWindow => ({ kind: 'kill', from, to })
 
 interface Case {
@@ -114,7 +114,7 @@ describe('nothing is wrong with', () => {
       },
     ],
     [
-      'every attempt of a broker outage once more',
+      'every attempt once more that was made while one of several brokers was away',
       {
         fate: { kind: 'fails', times: 2 },
         attempts: [
@@ -312,7 +312,7 @@ describe('one thing is wrong with', () => {
       },
     ],
     [
-      'every attempt once more, with a kill that is no broker outage',
+      'every attempt once more, with a kill that leaves no broker to go on with',
       'extra',
       {
         fate: { kind: 'fails', times: 2 },
@@ -327,7 +327,7 @@ describe('one thing is wrong with', () => {
       },
     ],
     [
-      'more again than there were attempts in a broker outage',
+      'more again than there were attempts while one of several brokers was away',
       'extra',
       {
         fate: { kind: 'fails', times: 2 },

@@ -121,7 +121,10 @@ function extraAttemptsOf(attempts: readonly Attempt[]): number {
   return extra
 }
 
-/** How many extra attempts are excused: one by each window that overlaps an attempt or the writes that belong to it. */
+/**
+ * How many extra attempts are excused: one by each window that overlaps an attempt or the writes that belong to it; in
+ * the outage of some brokers one for each attempt number.
+ */
 function excusedBy({ windows, policy }: Ledger, attempts: readonly Attempt[], letters: readonly Letter[]): number {
   const spans = [
     ...attempts.map(({ number, at, answeredAt }) => ({ number, from: at, to: answeredAt ?? at + policy.timeoutMs })),
@@ -133,7 +136,7 @@ function excusedBy({ windows, policy }: Ledger, attempts: readonly Attempt[], le
         ({ from, to }) => from - writesWithinMs <= window.to && to + writesWithinMs >= window.from,
       )
       const numbers = new Set(touched.map(({ number }) => number)).size
-      return window.isBrokerOutage === true ? numbers : Math.min(1, numbers)
+      return window.isPartialOutage === true ? numbers : Math.min(1, numbers)
     })
     .reduce((sum, excused) => sum + excused, 0)
 }

@@ -29,15 +29,24 @@ const disturbances: Readonly<Record<NetworkFaultKind, readonly [Far, Disturbance
 /** How long after a fault what it left undone may still be done again: what was not committed, and the takeover. */
 const commitIntervalMs = 250
 
+/** What is the same for all windows of a run. */
+export interface WindowSettings {
+  readonly sessionTimeoutMs: number
+  /** How many brokers the cluster has. */
+  readonly brokers: number
+}
+
 /** The times in which something that was amiss from `from` to `to` counts. */
-export function windowOf(kind: string, from: number, to: number, sessionTimeoutMs: number): FaultWindow {
-  const isBrokerOutage = kind.endsWith('-broker') || kind === 'slow-write'
-  return { kind, from, to: to + commitIntervalMs + sessionTimeoutMs, isBrokerOutage }
+export function windowOf(kind: string, from: number, to: number, settings: WindowSettings): FaultWindow {
+  const isPartialOutage = settings.brokers > 1 && (kind.endsWith('-broker') || kind === 'slow-write')
+  return { kind, from, to: to + commitIntervalMs + settings.sessionTimeoutMs, isPartialOutage }
 }
 
 /** Does one fault and resolves when the system is whole again. Gives back the times in which it counts. */
 export async function commit(stage: Stage, fault: Fault): Promise<readonly FaultWindow[]> {
-  const window = (from: number, to: number): FaultWindow => windowOf(fault.kind, from, to, stage.sessionTimeoutMs)
+  const { sessionTimeoutMs, cluster } = stage
+  const settings = { sessionTimeoutMs, brokers: cluster.size }
+  const window = (from: number, to: number): FaultWindow => windowOf(fault.kind, from, to, settings)
   const memberOf = (service: ServiceName): Member => {
     const ofService = stage.fleet.membersOf(service)
     return ofService[Math.floor(fault.which * ofService.length)]!

@@ -58,8 +58,11 @@ export interface Letter {
 /** While it lasts, commit interval and session time-out included, an event may be attempted once more than it should be. */
 export interface FaultWindow {
   readonly kind: string
-  /** While brokers do not answer nothing can be committed: each attempt made then may be made once more. */
-  readonly isBrokerOutage?: boolean
+  /**
+   * Some of several brokers are away: events go on through the others while what belongs to them cannot be committed, so
+   * each attempt made then may be made once more. A single broker takes everything with it, and nothing goes on.
+   */
+  readonly isPartialOutage?: boolean
   readonly from: number
   readonly to: number
 }

@@ -125,6 +125,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     })
 
     const windows: FaultWindow[] = []
+    const settings = { sessionTimeoutMs, brokers: cluster.size }
     for (const [index, fault] of planOf(seed, options.faults, options.kinds).entries()) {
       await sleep(fault.pauseMs)
       say(
@@ -134,7 +135,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     }
     await source.done
     // Whatever made a write that slow, our services' writes at that time hung in the air as well.
-    for (const { from, to } of source.slowWrites) windows.push(windowOf('slow-write', from, to, sessionTimeoutMs))
+    for (const { from, to } of source.slowWrites) windows.push(windowOf('slow-write', from, to, settings))
     await accounted(options, () => {
       for (const { id } of letters.slice(lettersSeen)) over.add(id)
       lettersSeen = letters.length
@@ -146,7 +147,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 
     const sent = await sentEvents(kafka, topics, fates)
     const { endings, logs } = fleet
-    for (const { at, backAt } of endings) windows.push(windowOf('ended', at, backAt ?? Date.now(), sessionTimeoutMs))
+    for (const { at, backAt } of endings) windows.push(windowOf('ended', at, backAt ?? Date.now(), settings))
     const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows, endings }
     const violations = check(ledger)
     const summary = summaryOf(ledger, options.faults, (Date.now() - startedAt) / 1_000)
