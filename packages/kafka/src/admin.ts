@@ -7,6 +7,7 @@ import { NotAuthorizedError, brokerErrorType, isNotAuthorized } from './kafka-er
 import { EARLIEST, LATEST } from './kafkajs-internals.ts'
 import { createNewestTopicIds } from './newest-topic-ids.ts'
 import type { Admin, NewTopic, RefusedTopic } from './port.ts'
+import { sharedQuestion } from './shared-question.ts'
 
 /** How long a new topic may take until every partition has a leader. */
 const LEADERS_WITHIN_MS = 30_000
@@ -19,9 +20,10 @@ const LEADERS_WITHIN_MS = 30_000
 export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection): Admin {
   const newestOf = createNewestTopicIds()
 
-  async function topics(): Promise<ReadonlySet<string>> {
-    return new Set(await retrying(() => admin.listTopics()))
-  }
+  /** Hundreds of subscriptions that look up their places at a time ask for it, and an answer tells of all topics. */
+  const topics = sharedQuestion(
+    async (): Promise<ReadonlySet<string>> => new Set(await retrying(() => connection.topicNames())),
+  )
 
   async function existing(wanted: readonly string[]): Promise<string[]> {
     const all = await topics()

@@ -83,6 +83,15 @@ export class ClusterConnection {
     return (await askTopicIds(broker, topics)) ?? new Map<string, string>()
   }
 
+  /** All topics that we may see, also those with a partition that nobody leads now. */
+  async topicNames(): Promise<readonly string[]> {
+    await this.#knowBrokers()
+    const broker = await this.#cluster.brokerPool.findConnectedBroker()
+    const ids = await askTopicIds(broker, 'all')
+    if (ids !== null) return [...ids.keys()]
+    return (await broker.metadata([])).topicMetadata.map(({ topic }) => topic)
+  }
+
   async close(): Promise<void> {
     await this.#cluster.disconnect()
   }

@@ -1,7 +1,8 @@
 /**
- * Asks for the ids of topics: a topic that was deleted and made again under its name has another one. The client's own
+ * Asks for topics and their ids: a topic that was deleted and made again under its name has another one. The client's own
  * Metadata requests end at version 6, and ids came with version 10 (KIP-516, Kafka 2.8), so this is a request of our own
- * in the flexible format (KIP-482): lengths are varints, one higher, and each structure ends with tagged fields.
+ * in the flexible format (KIP-482): lengths are varints, one higher, and each structure ends with tagged fields. And the
+ * client's own fails as a whole when one of the topics has a partition without a leader.
  */
 import { decoderOf, emptyEncoder } from './kafkajs-internals.ts'
 import type { Broker, Decoder, Encoder } from './kafkajs-internals.ts'
@@ -10,13 +11,18 @@ const METADATA = 3
 const VERSION = 10
 const UUID_BYTES = 16
 const NO_UUID = Buffer.alloc(UUID_BYTES)
+/** No list at all. */
+const ALL = 0
 /** An empty list of tagged fields, behind every structure. */
 const NO_TAGS = 0
 
-/** The ids (in base64url, 22 characters) of those that exist, or null when the broker is too old to tell them. */
+/**
+ * The ids (in base64url, 22 characters) of those that exist, of all topics for `'all'`; null when the broker is too old
+ * to tell them.
+ */
 export async function askTopicIds(
   broker: Broker,
-  topics: readonly string[],
+  topics: readonly string[] | 'all',
 ): Promise<ReadonlyMap<string, string> | null> {
   const known = broker.versions?.[METADATA]
   if (known === undefined || known.maxVersion < VERSION || known.minVersion > VERSION) return null
@@ -34,12 +40,13 @@ export async function askTopicIds(
   })
 }
 
-function encodeRequest(topics: readonly string[]): Encoder {
+function encodeRequest(topics: readonly string[] | 'all'): Encoder {
   // The client writes the header of an unflexible request; what it lacks of a flexible one are its tagged fields.
   const request = emptyEncoder()
     .writeUVarInt(NO_TAGS)
-    .writeUVarInt(topics.length + 1)
-  for (const topic of topics) request.writeBuffer(NO_UUID).writeUVarIntString(topic).writeUVarInt(NO_TAGS)
+    .writeUVarInt(topics === 'all' ? ALL : topics.length + 1)
+  for (const topic of topics === 'all' ? [] : topics)
+    request.writeBuffer(NO_UUID).writeUVarIntString(topic).writeUVarInt(NO_TAGS)
   const [mayCreateTopics, withRightsToCluster, withRightsToTopics] = [false, false, false]
   return request
     .writeBoolean(mayCreateTopics)
