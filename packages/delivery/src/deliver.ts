@@ -74,6 +74,7 @@ export interface SettledWithoutAttempt {
 
 export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
+
   async function deliver({ subscription, event, parcel, owner, signal, dueAt }: Delivery): Promise<CarriedOut> {
     const handling = handlingOf(subscription)
     const { state: before } = parcel

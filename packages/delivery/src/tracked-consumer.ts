@@ -52,7 +52,7 @@ export interface TrackedConsumerOptions {
    * membership ended without a word.
    */
   readonly onRejoining?: () => Promise<void>
-  /** All partitions of this assignment have their place. */
+  /** All partitions of this assignment have their place, perhaps once more: after the lease was over, or a topic was made anew. */
   readonly onPlaced: (assignment: Assignment) => void
   readonly onFailed: (failure: ConsumerFailure) => void
   /** So many offsets were gone before anybody read them. */
