@@ -13,9 +13,9 @@ function joined(memberId: string, gained: readonly number[]): Assignment {
   return { gained: gained.map(orders), kept: [], lost: [], isLeader: true, memberId, generationId: 1 }
 }
 
-/** A consumer over clients that fetch as long as `fetches` says so; `starts` are the answers of each start. */
+/** A consumer over clients that fetch and send heartbeats as long as `setting` says so; `starts` are the answers of each start. */
 function lasting({ starts = [], broker = true }: { starts?: (Error | null)[]; broker?: boolean | Promise<void> } = {}) {
-  const setting = { fetches: true, broker }
+  const setting = { fetches: true, heartbeats: true, broker }
   const clients: { readonly told: ConsumerOptions; stopped: boolean }[] = []
   const steps: string[] = []
   const options: ConsumerOptions = {
@@ -43,6 +43,9 @@ function lasting({ starts = [], broker = true }: { starts?: (Error | null)[]; br
         get silentSince() {
           return setting.fetches ? Date.now() : silentSince
         },
+        get lastHeartbeatAt() {
+          return setting.heartbeats ? Date.now() : index === 0 ? silentSince : 0
+        },
       }
       return own as LoopConsumer
     },
@@ -55,6 +58,20 @@ test('while something is fetched, nothing is replaced', async () => {
   await consumer.start()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(clients).toHaveLength(1)
+  await consumer.stop()
+})
+
+test('fetching without a heartbeat, a member of no group: a new member takes over, and has time to join', async () => {
+  const { consumer, clients, setting } = lasting()
+  await consumer.start()
+  clients[0]?.told.onAssigned(joined('one', [0, 1]))
+  setting.heartbeats = false
+  await vi.advanceTimersByTimeAsync(14_000)
+  expect(clients).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(clients.map(({ stopped }) => stopped)).toEqual([true, false])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(clients).toHaveLength(2)
   await consumer.stop()
 })
 
@@ -74,7 +91,7 @@ test('silent though a broker answers: a new member takes over, and what the form
   clients[1]?.told.onAssigned({ ...joined('two', []), kept: [orders(1)] })
   expect(steps).toEqual([
     'one: +0,1 -',
-    'consumer fetches nothing though a broker answers',
+    'consumer fetches nothing or has no heartbeat acknowledged though a broker answers',
     'unsettled',
     'two: +1 -0,1',
     'two: + -',

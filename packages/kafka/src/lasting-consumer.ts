@@ -1,7 +1,8 @@
 /**
  * A consumer that outlives its client. After an outage the client's loop sometimes waits for ever for something that
- * never comes, and says nothing. So whoever fetches nothing any more, though a broker answers, is replaced by a new
- * member: like after a crash all partitions are lost at its first assignment, and the old member's are given away when
+ * never comes, and says nothing; or it goes on fetching as a member of no group, without a heartbeat (its rejoin failed
+ * after it had forgotten its member id). So whoever fetches nothing any more, or has no heartbeat acknowledged, though a
+ * broker answers, is replaced by a new member: like after a crash all partitions are lost at its first assignment, and the old member's are given away when
  * its session ends.
  */
 import type { TopicPartition } from '@barnabas/core'
@@ -77,7 +78,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
   }
 
   async function look(): Promise<void> {
-    if (Date.now() - present.silentSince < silentForMs) {
+    if (Date.now() - silentSince(present) < silentForMs) {
       answers = 0
       return
     }
@@ -97,7 +98,7 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     answers = 0
     settings.logger.warn(
       { groupId, topics },
-      'consumer fetches nothing though a broker answers: a new member takes over',
+      'consumer fetches nothing or has no heartbeat acknowledged though a broker answers: a new member takes over',
     )
     replace()
   }
@@ -133,4 +134,9 @@ export function createLastingConsumer(options: ConsumerOptions, settings: Lastin
     seek: (partition, offset) => present.seek(partition, offset),
     commit: (positions) => present.commit(positions),
   }
+}
+
+/** Before a consumer has joined there are no heartbeats to wait for. */
+function silentSince({ silentSince: unfetched, lastHeartbeatAt }: LoopConsumer): number {
+  return lastHeartbeatAt === 0 ? unfetched : Math.min(unfetched, lastHeartbeatAt)
 }
