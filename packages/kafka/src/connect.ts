@@ -11,6 +11,7 @@ import { createLastingConsumer } from './lasting-consumer.ts'
 import { createLogCreator } from './log-creator.ts'
 import type { KafkaLogger } from './log-creator.ts'
 import { createLogReader } from './log-reader.ts'
+import { takeMetadataOfAllAsItIs } from './metadata-of-all.ts'
 import type { KafkaClient } from './port.ts'
 import { createProducer } from './producer.ts'
 import { sockets } from './sockets.ts'
@@ -43,6 +44,7 @@ const CONSUMER_RETRY = { retries: 35, initialRetryTime: 100, maxRetryTime: 1_000
  */
 export function connectKafka(options: KafkaConnectOptions): KafkaClient {
   registerCodecs(options.codecs ?? CODEC_NAMES)
+  takeMetadataOfAllAsItIs()
   const logCreator = createLogCreator(options.logger)
   const open = new Set<() => Promise<void>>()
 
