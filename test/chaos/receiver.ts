@@ -25,13 +25,10 @@ export async function startReceiver(answer: (id: string, attempt: number) => num
       if (last !== undefined) attempts[last] = { ...attempts[last]!, closedAt: Date.now() }
     })
   })
-  // On a busy machine the receiver looks late: between two looks a request may have waited for it.
-  let lookedAt = Date.now()
-  let lookedBefore = lookedAt
-  setInterval(() => {
-    lookedBefore = lookedAt
-    lookedAt = Date.now()
-  }, 10).unref()
+  // On a busy machine the receiver looks late, and a request waits for it: up to a turn of the event loop until its
+  // connection is accepted, and one more until it is read. The last three turns, the oldest first.
+  let looks = [Date.now(), Date.now(), Date.now()] as const
+  setInterval(() => (looks = [looks[1], looks[2], Date.now()]), 10).unref()
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const id = String(request.headers['ce-id'])
@@ -40,7 +37,7 @@ export async function startReceiver(answer: (id: string, attempt: number) => num
     request.resume()
     const status = answer(id, number)
     const index =
-      attempts.push({ id, number, at, notBefore: lookedBefore, answeredAt: null, closedAt: null, status: null }) - 1
+      attempts.push({ id, number, at, notBefore: looks[0], answeredAt: null, closedAt: null, status: null }) - 1
     lastOf.set(request.socket, index)
     if (status === null) return
     request.on('end', () => {
