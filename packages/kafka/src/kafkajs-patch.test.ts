@@ -116,6 +116,39 @@ describe('a fetched batch that compaction left without records', () => {
   })
 })
 
+test('a member without an id joins before it fetches, also when the join has failed once', async () => {
+  const Runner = require('kafkajs/src/consumer/runner') as new (options: object) => {
+    running: boolean
+    fetchManager: object
+    scheduleFetchManager(): void
+  }
+  const steps: string[] = []
+  const fetched = Promise.withResolvers<void>()
+  const consumerGroup = {
+    memberId: null as string | null,
+    joinAndSync() {
+      steps.push('join')
+      if (steps.length === 1) return Promise.reject(new Error('the broker has gone'))
+      consumerGroup.memberId = 'me'
+      return Promise.resolve()
+    },
+  }
+  const silent = { debug: () => undefined, info: () => undefined, namespace: () => silent }
+  const runner = new Runner({ logger: silent, consumerGroup, retry: { initialRetryTime: 1 } })
+  runner.fetchManager = {
+    start() {
+      steps.push('fetch')
+      runner.running = false
+      fetched.resolve()
+      return Promise.resolve()
+    },
+  }
+  runner.running = true
+  runner.scheduleFetchManager()
+  await fetched.promise
+  expect(steps).toEqual(['join', 'join', 'fetch'])
+})
+
 /** The record set of a fetch response, its length in front: one batch of format 2 with no records. */
 function emptyBatch({ firstOffset, lastOffsetDelta }: { firstOffset: number; lastOffsetDelta: number }): Buffer {
   const batch = Buffer.alloc(61)

@@ -30,7 +30,10 @@ const program = `
 test('grows under load to its bound and no further, is given back, and grows again', { timeout: 60_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
   const { first, idle, second } = JSON.parse(stdout) as Record<string, number>
-  expect(first).toBe(youngGenerationBytesMax)
+  for (const burst of [first, second]) {
+    expect(burst).toBeGreaterThanOrEqual(youngGenerationBytesMax)
+    // V8's own maximum is four times as much.
+    expect(burst).toBeLessThanOrEqual(2 * youngGenerationBytesMax)
+  }
   expect(idle).toBeLessThan(youngGenerationBytesMax / 4)
-  expect(second).toBe(youngGenerationBytesMax)
 })

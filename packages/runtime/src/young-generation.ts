@@ -1,13 +1,16 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import v8 from 'node:v8'
 
-/** Both halves: one that objects are made in, one that those that survive are copied to. */
-export const youngGenerationBytesMax = 32 * 1024 * 1024
+/**
+ * Both halves: one that objects are made in, one that those that survive are copied to. It may become twice as much when
+ * collections follow each other within one turn of the event loop.
+ */
+export const youngGenerationBytesMax = 16 * 1024 * 1024
 
 /**
  * Keeps V8's young generation between the little that an idle process needs and what pays under load. Left alone it grows
- * to twice as much with the rate of allocation, and with the network buffers that hang on its garbage a process takes 370
- * instead of 200 MB. Kept at the size that it has at start, or after a full collection, it holds less than what some
+ * to four times as much with the rate of allocation, and with the network buffers that hang on its garbage a process takes
+ * 370 instead of 250 MB. Kept at the size that it has at start, or after a full collection, it holds less than what some
  * hundred attempts in flight need, and each of its collections, a hundred a second, copies all of that
  * (docs/performance.md).
  *
