@@ -115,12 +115,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const letters: Letter[] = []
     const deadLetters = letterReader(kafka, (letter) => void letters.push(letter))
     await deadLetters.start()
+    let begun = 0
     const source = startSource({
       brokers: cluster.brokers,
       topics,
       partitions,
       events: options.events,
       lastsMs: Math.max(1, options.faults) * secondsPerFault * 1_000,
+      mayBeWritten: () => Math.ceil((options.events * (begun + 1)) / Math.max(1, options.faults)),
       typeOf: (index) => typeOf(index % options.subscriptions),
     })
 
@@ -131,6 +133,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       say(
         `fault ${index + 1} of ${options.faults}: ${fault.kind}; ${source.written} written, ${receiver.attempts.length} attempts`,
       )
+      begun = index + 1
       windows.push(...(await commit(stage, fault)))
     }
     await source.done

@@ -22,6 +22,8 @@ export interface SourceOptions {
   readonly events: number
   /** How long the writing takes when nothing is in its way. */
   readonly lastsMs: number
+  /** How many may be written by now, however late it is: so that the last fault has as much in its way as the first. */
+  readonly mayBeWritten: () => number
   readonly typeOf: (index: number) => string
 }
 
@@ -47,7 +49,7 @@ export function startSource(options: SourceOptions): Source {
     const startedAt = Date.now()
     while (written < events) {
       const due = Math.ceil(((Date.now() - startedAt) / options.lastsMs) * events)
-      const wanted = Math.min(events, due, written + atOnceMax)
+      const wanted = Math.max(written, Math.min(events, due, options.mayBeWritten(), written + atOnceMax))
       const indexes = Array.from({ length: wanted - written }, (_, step) => written + step)
       if (indexes.length > 0) {
         const writtenAt = Date.now()

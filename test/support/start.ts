@@ -98,11 +98,14 @@ export function messageOf(line: string): string {
   return line.startsWith('{') ? (JSON.parse(line) as { readonly msg: string }).msg : line
 }
 
+const givenPorts = new Set<number>()
+
+/** A port that nobody listens at, another one each time: the system may give the same one twice in a row. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
+  const { port, release } = await takenPort()
+  await release()
+  if (givenPorts.has(port)) return freePort()
+  givenPorts.add(port)
   return port
 }
 
