@@ -102,11 +102,11 @@ const givenPorts = new Set<number>()
 
 /** A port that nobody listens at, another one each time: the system may give the same one twice in a row. */
 export async function freePort(): Promise<number> {
-  const { port, release } = await takenPort()
-  await release()
-  if (givenPorts.has(port)) return freePort()
-  givenPorts.add(port)
-  return port
+  const taken = await takenPort()
+  await taken.release()
+  if (givenPorts.has(taken.port)) return freePort()
+  givenPorts.add(taken.port)
+  return taken.port
 }
 
 /** A port that stays taken until the returned function is called. */
