@@ -15,7 +15,7 @@ import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import type { ControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
-import { createTopic, plainKafka, produce, randomName, testBrokers } from '../support/kafka.ts'
+import { createTopic, plainKafka, produce, randomName, testBrokers, withAdmin } from '../support/kafka.ts'
 import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
@@ -49,18 +49,6 @@ const send = (topic: string, ids: readonly string[]) =>
     ids.map((id) => binaryEvent(id, { partition: 0 })),
   )
 const names = (stem: string, count: number) => Array.from({ length: count }, (_, index) => `${stem} ${index}`)
-
-async function withAdmin<Result>(
-  work: (admin: ReturnType<ReturnType<typeof plainKafka>['admin']>) => Promise<Result>,
-): Promise<Result> {
-  const admin = plainKafka().admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
-}
 
 async function restart(meanwhile: () => Promise<unknown>): Promise<void> {
   await barnabas.stop()

@@ -8,7 +8,7 @@ import type { ControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
-import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { plainKafka, produce, randomName, withAdmin } from '../support/kafka.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -41,18 +41,6 @@ const arrivalsAt = (path: string) =>
   receiver.requests.filter((each) => each.path === path).map(({ eventId }) => eventId)
 const arrived = (path: string, id: string) => receiver.until(() => arrivalsAt(path).includes(id))
 const groupOf = (id: string) => `${prefix}.subscription.${id}`
-
-async function withAdmin<Result>(
-  work: (admin: ReturnType<ReturnType<typeof plainKafka>['admin']>) => Promise<Result>,
-): Promise<Result> {
-  const admin = plainKafka().admin()
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.disconnect()
-  }
-}
 
 /** By partition; what is not committed is left out. */
 async function committedOf(id: string, topic: string): Promise<Record<number, number>> {

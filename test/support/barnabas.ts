@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Admin } from 'kafkajs'
 import { vi } from 'vitest'
-import { createTopic, plainKafka, randomName, testBrokers } from './kafka.ts'
+import { createTopic, plainKafka, randomName, testBrokers, withAdmin } from './kafka.ts'
 import { runProcess } from './processes.ts'
 import type { RunningProcess } from './processes.ts'
 
@@ -79,17 +79,13 @@ export async function createSourceTopic(prefix: string, stem: string, partitions
 
 /** Deletes all topics and groups whose names begin with the prefix; Barnabas itself must have ended. */
 export async function removeEverything(prefix: string): Promise<void> {
-  const admin = plainKafka().admin()
-  await admin.connect()
-  try {
+  await withAdmin(async (admin) => {
     const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${prefix}.`))
     await admin.deleteTopics({ topics })
     const { groups } = await admin.listGroups()
     const own = groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(`${prefix}.`))
     await Promise.all(own.map((groupId) => deleteGroup(admin, groupId)))
-  } finally {
-    await admin.disconnect()
-  }
+  })
 }
 
 /** A member that left a moment ago may still be counted; and every ten minutes brokers forget empty groups by themselves. */

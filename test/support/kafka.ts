@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Kafka, logLevel, type KafkaMessage, type Message } from 'kafkajs'
+import { Kafka, logLevel, type Admin, type KafkaMessage, type Message } from 'kafkajs'
 import { inject } from 'vitest'
 
 /** The brokers that all tests of this run share. */
@@ -15,6 +15,17 @@ export function randomName(stem: string): string {
 /** Plain kafkajs, to look at Kafka from outside: nothing of ours is between the test and the broker. */
 export function plainKafka(brokers: readonly string[] = testBrokers()): Kafka {
   return new Kafka({ clientId: 'barnabas-test', brokers: [...brokers], logLevel: logLevel.NOTHING })
+}
+
+/** Does something with an admin client that is connected for it alone. */
+export async function withAdmin<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
+  const admin = plainKafka().admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
 }
 
 export async function createTopic(kafka: Kafka, topic: string, numPartitions = 1): Promise<void> {
