@@ -79,7 +79,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
   })
   const own = createOwnPartitions(client)
   const handOver = createHandOver(options, own, logger)
-  const commit = createCommitter({ client, groupId, own, isEnded: hasEnded, missingTopics })
+  const commit = createCommitter({ client, groupId, own, isEnded: hasEnded })
 
   /** Nothing here may keep the member out of its group: what takes too long or fails goes on without the wait. */
   async function beforeJoin(): Promise<void> {

@@ -116,6 +116,27 @@ describe('a fetched batch that compaction left without records', () => {
   })
 })
 
+// Once the topic is made again, a commit that goes on being tried would land on the new one.
+test('a commit to a topic that does not exist fails at once', async () => {
+  const Runner = require('kafkajs/src/consumer/runner') as new (options: object) => {
+    running: boolean
+    commitOffsets(offsets: object): Promise<void>
+  }
+  const missing = Object.assign(new Error('no such topic'), { type: 'UNKNOWN_TOPIC_OR_PARTITION', retriable: true })
+  let commits = 0
+  const consumerGroup = {
+    commitOffsets() {
+      commits += 1
+      return Promise.reject(missing)
+    },
+  }
+  const silent = { debug: () => undefined, info: () => undefined, namespace: () => silent }
+  const runner = new Runner({ logger: silent, consumerGroup, retry: { initialRetryTime: 1, retries: 3 } })
+  runner.running = true
+  await expect(runner.commitOffsets({ topics: [] })).rejects.toBe(missing)
+  expect(commits).toBe(1)
+})
+
 test('a member without an id joins before it fetches, also when the join has failed once', async () => {
   const Runner = require('kafkajs/src/consumer/runner') as new (options: object) => {
     running: boolean

@@ -99,7 +99,8 @@ export interface Consumer {
   /**
    * Commits positions of partitions that are ours; others are dropped, also when the client retries the request
    * after a rebalance. False when the group's generation is over (the commit did not happen; after the next
-   * join everything uncommitted is redelivered). Throws when the broker cannot be reached for long.
+   * join everything uncommitted is redelivered). Throws when a topic does not exist, or the broker cannot be reached for
+   * long.
    */
   commit(positions: readonly CommitPosition[]): Promise<boolean>
   /** Milliseconds since the epoch of the last acknowledged heartbeat, join or commit; 0 before the first join. */
