@@ -5,6 +5,7 @@ import type { KafkaClient } from '@barnabas/kafka'
 import {
   applySubscription,
   deleteSubscription,
+  openCommandLog,
   openStatusStore,
   openSubscriptionRegistry,
   prepareOwnTopics,
@@ -63,12 +64,45 @@ async function setConfig(prefix: string, topic: string, name: string, value: str
   while ((await kafka.admin.topicConfig([topic])).get(topic)?.[name] !== value);
 }
 
+test('commands: those of before are told apart from new ones, and damage is passed over', async () => {
+  const prefix = randomName('commands')
+  await prepare(prefix)
+  const own = names(prefix)
+  const command = (by: string) =>
+    ({
+      subscription: 'orders',
+      command: 'callback',
+      validation: 'ab'.repeat(32),
+      allowedRate: null,
+      by,
+      at: new Date().toISOString(),
+    }) as const
+  const writer = openCommandLog({ kafka, names: own, logger })
+  expect(await writer.write(command('before'))).toMatchObject({ kind: 'acknowledged' })
+  await produce(plain, own.commands, [{ key: 'orders', value: '{"command":"dance"}' }])
+
+  const heard: string[] = []
+  const third = Promise.withResolvers<void>()
+  const log = openCommandLog({ kafka, names: own, logger })
+  log.onCommand(({ by }, isPast) => {
+    heard.push(`${by} ${isPast ? 'past' : 'new'}`)
+    if (heard.length === 2) third.resolve()
+  })
+  await log.start()
+  expect(heard).toEqual(['before past'])
+  expect(warnings.at(-1)).toBe('a record of the commands topic is no command; passed over')
+  await writer.write(command('after'))
+  await third.promise
+  expect(heard).toEqual(['before past', 'after new'])
+  await Promise.all([writer.stop(), log.stop()])
+})
+
 describe('own topics', () => {
   test('a first start makes them, the next finds nothing to do', async () => {
     const prefix = randomName('own')
     warnings.length = 0
     const first = await prepare(prefix)
-    expect(first.kind === 'ready' && first.created).toHaveLength(2 + tiers.length + 1)
+    expect(first.kind === 'ready' && first.created).toHaveLength(3 + tiers.length + 1)
     expect(first.kind === 'ready' && first.partitions.get(`${prefix}.dead-letter`)).toBe(2)
     expect(warnings).toEqual([expect.stringContaining('acks=all means one replica')])
     expect(await prepare(prefix)).toMatchObject({ kind: 'ready', created: [] })

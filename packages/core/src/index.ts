@@ -1,3 +1,5 @@
+export { parseCommand } from './command.ts'
+export type { Command } from './command.ts'
 export { compareTopic, describeDifference } from './compare-topic.ts'
 export type { FoundTopic, TopicDifference } from './compare-topic.ts'
 export { deadLetterRecords } from './dead-letter.ts'

@@ -8,6 +8,8 @@ export interface Names {
   readonly subscriptions: string
   /** key = subscription id, value = its status. */
   readonly status: string
+  /** What is said to the services; key = subscription id. */
+  readonly commands: string
   /** Dead letters of every subscription that names no topic of its own. */
   readonly deadLetter: string
   retryTopic(tier: TierName): string
@@ -36,6 +38,7 @@ export function names(prefix: string): Names {
     prefix,
     subscriptions: `${prefix}.subscriptions`,
     status: `${prefix}.status`,
+    commands: `${prefix}.commands`,
     deadLetter: `${prefix}.dead-letter`,
     retryTopic,
     retryTopics: tiers.map(({ name }) => retryTopic(name)),

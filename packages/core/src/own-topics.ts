@@ -31,6 +31,12 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
   return [
     { topic: own.subscriptions, ...control, operatorOwned: [] },
     { topic: own.status, ...control, operatorOwned: [] },
+    {
+      topic: own.commands,
+      ...control,
+      config: { 'cleanup.policy': 'delete', 'retention.ms': String(90 * day), ...durability },
+      operatorOwned: ['retention.ms', 'cleanup.policy'],
+    },
     ...own.retryTopics.map((topic) => waitingTopic(topic, tierPartitions, replication)),
     {
       topic: own.deadLetter,

@@ -1,5 +1,7 @@
 export { applySubscription, deleteSubscription } from './apply-subscription.ts'
 export type { ApplyOptions, ApplyResult, DeleteResult, WriteFailure } from './apply-subscription.ts'
+export { openCommandLog } from './command-log.ts'
+export type { CommandLog, CommandLogOptions } from './command-log.ts'
 export { createHeldTopics } from './held-topics.ts'
 export type { HeldTopicsOptions } from './held-topics.ts'
 export type { Logger } from './logger.ts'

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { parseCommand } from './command.ts'
+
+const callback = {
+  subscription: 'orders',
+  command: 'callback',
+  validation: 'ab'.repeat(32),
+  allowedRate: 120,
+  by: '127.0.0.1',
+  at: '2026-12-02T10:00:00.000Z',
+}
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+test('a command is what was written', () => {
+  expect(parseCommand(bytes(callback))).toEqual(callback)
+  expect(parseCommand(bytes({ ...callback, later: true }))).toEqual(callback)
+})
+
+test.each([
+  ['a tombstone', null],
+  ['no JSON', Buffer.from('{')],
+  ['no object', bytes(7)],
+  ['a command of a later version', bytes({ ...callback, command: 'dance' })],
+  ['no subscription', bytes({ ...callback, subscription: '' })],
+  ['a validation that is no hash', bytes({ ...callback, validation: 'AB' })],
+  ['a rate of nothing', bytes({ ...callback, allowedRate: 0 })],
+  ['a rate that is no whole number', bytes({ ...callback, allowedRate: 1.5 })],
+])('%s is no command', (_, value) => {
+  expect(parseCommand(value)).toBeNull()
+})

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+
+const said = {
+  subscription: z.string().min(1).max(249),
+  /** Who said it, for the record of what operators did. */
+  by: z.string().max(1_000),
+  /** RFC 3339 in UTC with milliseconds. */
+  at: z.string().max(100),
+}
+
+const commandSchema = z.discriminatedUnion('command', [
+  z.object({
+    ...said,
+    command: z.literal('callback'),
+    /** Which handshake is meant: the SHA-256 of its token, in hexadecimal, so that reading the topic grants nothing. */
+    validation: z.string().regex(/^[0-9a-f]{64}$/),
+    /** Requests per minute that the receiver allows; null: it named none, or any. */
+    allowedRate: z.int().positive().nullable(),
+  }),
+])
+
+/** One record of `barnabas.commands`: what was said to the services; the answer is seen in the status (interface, "Topics"). */
+export type Command = Readonly<z.output<typeof commandSchema>>
+
+/** A command of a later version, or damage, is null: nobody can act on it. */
+export function parseCommand(value: Buffer | null): Command | null {
+  if (value === null) return null
+  let json: unknown
+  try {
+    json = JSON.parse(value.toString('utf8'))
+  } catch {
+    return null
+  }
+  return commandSchema.safeParse(json).data ?? null
+}
