@@ -1,4 +1,4 @@
-/** D1 to D4 under fire, in small; `pnpm chaos` does more of it (docs/reliability.md). */
+/** Rows D1, D2, D3, D4 under fire, in small; `pnpm chaos` does more of it (docs/reliability.md). */
 import { canRunOwnBroker } from '../support/start.ts'
 import { describe, expect, test } from 'vitest'
 import { keepRun } from './keep.ts'

@@ -1,4 +1,4 @@
-/** Dead letters read with plain kafkajs and compared with the interface's table: rows A3, A15, A16, B6, B8, D5. */
+/** Dead letters read with plain kafkajs and compared with the interface's table: rows A3, A15, A16, B6, B7, B8, D5. */
 import { CloudEvent, Kafka as CloudEventsKafka } from 'cloudevents'
 import type { Message } from 'cloudevents'
 import { beforeAll, describe, expect, test, vi } from 'vitest'

@@ -186,7 +186,7 @@ describe('fault tolerance and order', () => {
     ['blocking without dead letters', 'retry-in-place'],
     ['ordered by key', 'retry-in-place'],
     ['ordered by partition', 'retry-in-place'],
-  ] as const)('A3, B5: %s waits by %s', (handling, kind) => {
+  ] as const)('A3: %s waits by %s', (handling, kind) => {
     const verdict = verdictAfterAttempt(answered(500), 1, policies['backoff']!, handlings[handling], 0)
     expect(verdict).toEqual({ kind, dueAt: endedAt + 10 * second })
   })
@@ -198,7 +198,7 @@ describe('fault tolerance and order', () => {
     ['blocking without dead letters', 'block'],
     ['ordered by key', 'dead-letter'],
     ['ordered by partition', 'dead-letter'],
-  ] as const)('B4, B5: %s ends in %s', (name, kind) => {
+  ] as const)('B4: %s ends in %s', (name, kind) => {
     const handling = handlings[name]
     const eventGrid = policies['event-grid']!
     expect(verdictAfterAttempt(answered(500), 30, eventGrid, handling, 0)).toEqual({
