@@ -29,6 +29,7 @@ test('three fields are enough, and the rest are the documented defaults', () => 
     mode: 'binary',
     concurrency: 64,
     retry: { schedule: 'event-grid', maxAttempts: 30, timeToLiveMs: 86_400_000, minimumWaits: true },
+    notation: 'barnabas',
     deadLetter: { topic: 'barnabas.dead-letter', responseBody: true },
   })
   expect(written).toEqual(least)

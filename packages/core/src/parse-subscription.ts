@@ -169,6 +169,7 @@ function resolve(written: WrittenSubscription, { prefix = 'barnabas', timeScale 
       mode: written.mode ?? 'binary',
       concurrency: written.concurrency ?? 64,
       retry: retryPolicyOf(spec, timeScale),
+      notation: written.notation ?? 'barnabas',
       deadLetter,
     },
     warnings: warningsOf(written, deadLetter),

@@ -21,5 +21,7 @@ export interface Subscription {
   /** Attempts in flight, per process. */
   readonly concurrency: number
   readonly retry: RetryPolicy
+  /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
+  readonly notation: 'barnabas' | 'event-grid' | 'event-grid-kubernetes'
   readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
 }

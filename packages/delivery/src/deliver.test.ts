@@ -40,6 +40,7 @@ const subscription: Subscription = {
   filters: [],
   timeoutMs: 30_000,
   mode: 'binary',
+  notation: 'barnabas',
   concurrency: 64,
   retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
   deadLetter: { topic: 'letters', responseBody: true },

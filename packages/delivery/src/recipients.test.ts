@@ -15,6 +15,7 @@ const subscription: Subscription = {
   filters: [],
   timeoutMs: 30_000,
   mode: 'binary',
+  notation: 'barnabas',
   concurrency: 64,
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   deadLetter: null,
