@@ -166,6 +166,8 @@ function resolve(written: WrittenSubscription, { prefix = 'barnabas', timeScale 
       types: written.types ?? [],
       filters: written.filters ?? [],
       timeoutMs: Math.max(1, Math.round(timeoutMs * timeScale)),
+      notation: written.notation ?? 'barnabas',
+      schema: written.schema ?? 'CloudEventSchemaV1_0',
       mode: written.mode ?? 'binary',
       concurrency: written.concurrency ?? 64,
       retry: retryPolicyOf(spec, timeScale),

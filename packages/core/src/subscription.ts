@@ -1,5 +1,6 @@
 import type { Filter } from './filter.ts'
 import type { RetryPolicy } from './retry-policy.ts'
+import type { DeliverySchema, Notation } from './schemas.ts'
 
 /** A subscription as the services work with it: everything resolved, every duration in (scaled) milliseconds. */
 export interface Subscription {
@@ -17,6 +18,8 @@ export interface Subscription {
   readonly filters: readonly Filter[]
   /** Of one attempt. */
   readonly timeoutMs: number
+  readonly notation: Notation
+  readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
   /** Attempts in flight, per process. */
   readonly concurrency: number
@@ -25,3 +28,6 @@ export interface Subscription {
   readonly notation: 'barnabas' | 'event-grid' | 'event-grid-kubernetes'
   readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
 }
+
+/** What of a subscription decides how the request for its events looks; any subscription is one. */
+export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode'>

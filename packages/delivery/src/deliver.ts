@@ -1,5 +1,14 @@
 import { afterAttempt, destinationForDisplay, verdictAfterAttempt, verdictWhenDue } from '@barnabas/core'
-import type { AttemptResult, CloudEvent, DeadLetter, Handling, KnownState, Subscription, Verdict } from '@barnabas/core'
+import type {
+  AttemptResult,
+  CloudEvent,
+  DeadLetter,
+  Handling,
+  KnownState,
+  RequestShape,
+  Subscription,
+  Verdict,
+} from '@barnabas/core'
 import { writeDeadLetter } from './carry-out.ts'
 import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
 import type { Owner } from './owner.ts'
@@ -11,8 +20,7 @@ export interface Sender {
     events: readonly [CloudEvent, ...CloudEvent[]],
     options: {
       readonly url: string
-      readonly mode: 'binary' | 'structured'
-      readonly subscriptionId: string
+      readonly shape: RequestShape
       readonly attemptNumber: number
       readonly timeoutMs: number
       readonly connectionsMax: number
@@ -86,8 +94,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     try {
       result = await sender.attempt([event], {
         url: subscription.sink,
-        mode: subscription.mode,
-        subscriptionId: subscription.id,
+        shape: subscription,
         attemptNumber: parcel.state.attempts + 1,
         timeoutMs: subscription.timeoutMs,
         connectionsMax: subscription.concurrency,

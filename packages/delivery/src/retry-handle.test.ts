@@ -18,6 +18,8 @@ const subscription: Subscription = {
   types: [],
   filters: [],
   timeoutMs: 30_000,
+  notation: 'barnabas',
+  schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   notation: 'barnabas',
   concurrency: 64,

@@ -5,7 +5,7 @@ import { buildConnector } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connectionPools } from './connection-pools.ts'
 import { createWebhookSender } from './sender.ts'
-import { attemptOptions, closed, guardOf, loopbackSender, receiver, testEvent } from './test-receiver.ts'
+import { attemptOptions, closed, guardOf, loopbackSender, receiver, testEvent, testShape } from './test-receiver.ts'
 
 /** A receiver that answers nothing until it is told to. */
 async function holdingReceiver() {
@@ -59,8 +59,8 @@ test('100 attempts at once are 100 requests, and one stop signal serves them all
 test("no more connections than a subscription's own, and none are taken from another's", async () => {
   const { origin, connections, held, holds } = await holdingReceiver()
   const sender = loopbackSender()
-  const attempt = (subscriptionId: string) =>
-    sender.attempt([testEvent()], { ...attemptOptions, url: origin, subscriptionId, connectionsMax: 2 })
+  const attempt = (id: string) =>
+    sender.attempt([testEvent()], { ...attemptOptions, url: origin, shape: { ...testShape, id }, connectionsMax: 2 })
   const mine = Array.from({ length: 6 }, () => attempt('slow'))
   await holds(2)
   const other = attempt('other')

@@ -1,9 +1,16 @@
-import { decodeEvent, type CloudEvent, type KafkaRecord } from '@barnabas/core'
+import { decodeEvent, type CloudEvent, type KafkaRecord, type RequestShape } from '@barnabas/core'
 import { CloudEvent as SdkEvent, HTTP } from 'cloudevents'
 import { expect, test } from 'vitest'
 import { webhookRequest } from './request.ts'
 
-const options = { mode: 'binary', subscriptionId: 'orders-to-billing', attemptNumber: 3 } as const
+const shape: RequestShape = {
+  id: 'orders-to-billing',
+  notation: 'barnabas',
+  schema: 'CloudEventSchemaV1_0',
+  mode: 'binary',
+}
+const options = { shape, attemptNumber: 3 }
+const structured = { ...options, shape: { ...shape, mode: 'structured' } } as const
 const required = { specversion: '1.0', id: '1', source: '/orders', type: 'created' }
 
 function binaryEvent(attributes: Record<string, string>, value: Buffer | null, contentType?: string): CloudEvent {
@@ -49,7 +56,7 @@ test('binary mode: ce- headers, the data with its content type, and what Barnaba
 test('structured mode: the event as CloudEvents JSON, and what Barnabas adds', () => {
   const json =
     '{"specversion":"1.0","id":"1","source":"/orders","type":"created","data":{"n":9007199254740993,"n":1.0}}'
-  const request = webhookRequest([structuredEvent(json)], { ...options, mode: 'structured' })
+  const request = webhookRequest([structuredEvent(json)], structured)
   expect(request.headers).toEqual({
     'user-agent': 'barnabas',
     'barnabas-subscription': 'orders-to-billing',
@@ -69,7 +76,7 @@ test('the mode changes without a change of the data', () => {
   expect(toBinary.headers['content-type']).toBe('application/json')
 
   const event = binaryEvent(required, Buffer.from(data), 'application/json')
-  const toStructured = webhookRequest([event], { ...options, mode: 'structured' })
+  const toStructured = webhookRequest([event], structured)
   expect(toStructured.body?.toString()).toContain(data)
 })
 
@@ -115,7 +122,30 @@ test('the CloudEvents SDK writes the same ce- headers and reads the event back',
   expect(read).toMatchObject({ ...attributes, data: { a: 1 } })
 })
 
-test('several events are refused until there are batches', () => {
+const batchType = 'application/cloudevents-batch+json; charset=utf-8'
+const data = '{"n":9007199254740993,"n":1.0}'
+const json = `{"specversion":"1.0","id":"1","source":"/orders","type":"created","data":${data}}`
+
+test('several events in structured mode are a batch, each as its text stands', () => {
+  const binary = binaryEvent({ ...required, id: '2' }, Buffer.from(data), 'application/json')
+  const request = webhookRequest([structuredEvent(json), binary, structuredEvent(`\uFEFF${json}`)], structured)
+  expect(request.headers['content-type']).toBe(batchType)
+  const second = `{"specversion":"1.0","id":"2","source":"/orders","type":"created","datacontenttype":"application/json","data":${data}}`
+  expect(request.body?.toString()).toBe(`[${json},${second},${json}]`)
+})
+
+test('A2, C1: one CloudEvent is an object, and on Kubernetes an array of one', () => {
+  const inNotation = (notation: RequestShape['notation']) =>
+    webhookRequest([structuredEvent(json)], { ...structured, shape: { ...structured.shape, notation } })
+  const cloud = inNotation('event-grid')
+  expect(cloud.headers['content-type']).toBe('application/cloudevents+json; charset=utf-8')
+  expect(cloud.body?.toString()).toBe(json)
+  const kubernetes = inNotation('event-grid-kubernetes')
+  expect(kubernetes.headers['content-type']).toBe(batchType)
+  expect(kubernetes.body?.toString()).toBe(`[${json}]`)
+})
+
+test('several events in binary mode are refused: there are no batches of it', () => {
   const event = binaryEvent(required, null)
-  expect(() => webhookRequest([event, event], options)).toThrow('one event in this version, not 2')
+  expect(() => webhookRequest([event, event], options)).toThrow('binary mode carries one event per request, not 2')
 })

@@ -1,9 +1,9 @@
-import { binaryData, structuredJson, type CloudEvent } from '@barnabas/core'
+import { binaryData, structuredJson, type CloudEvent, type RequestShape } from '@barnabas/core'
 
 export interface WebhookRequestOptions {
-  readonly mode: 'binary' | 'structured'
-  readonly subscriptionId: string
-  /** 1 on the first attempt. */
+  /** Of the subscription: one object for all of its attempts. */
+  readonly shape: RequestShape
+  /** 1 on the first attempt; the lowest among the events. */
   readonly attemptNumber: number
 }
 
@@ -14,28 +14,55 @@ export interface WebhookRequest {
 }
 
 /**
- * What a webhook receives (interface, "What a webhook receives"; CloudEvents HTTP binding 1.0, sections 3.1 and 3.2).
- * One event per request (row A2). Throws for more than one: whoever makes batches asks for what is not there yet.
+ * What a webhook receives (interface, "What a webhook receives"; CloudEvents HTTP binding 1.0, sections 3.1 to 3.3).
+ * Throws for several events in binary mode, which has no batches: a subscription with batches is structured.
  */
 export function webhookRequest(
   events: readonly [CloudEvent, ...CloudEvent[]],
   options: WebhookRequestOptions,
 ): WebhookRequest {
-  const [event, ...others] = events
-  if (others.length > 0) throw new Error(`a request carries one event in this version, not ${events.length}`)
+  const { shape, attemptNumber } = options
   const headers: Record<string, string> = {
     'user-agent': 'barnabas',
-    'barnabas-subscription': options.subscriptionId,
-    'barnabas-attempt': String(options.attemptNumber),
+    'barnabas-subscription': shape.id,
+    'barnabas-attempt': String(attemptNumber),
   }
-  if (options.mode === 'structured') {
-    headers['content-type'] = 'application/cloudevents+json; charset=utf-8'
-    return { headers, body: structuredJson(event) }
-  }
+  if (shape.mode === 'structured') return structuredRequest(headers, events, shape)
+  if (events.length > 1) throw new Error(`binary mode carries one event per request, not ${events.length}`)
+  const [event] = events
   const { contentType, body } = binaryData(event)
   addAttributes(headers, event)
   if (contentType !== undefined) headers['content-type'] = contentType
   return { headers, body }
+}
+
+/** Event Grid spec page 2.1; rows A2 and C1. A single CloudEvent is an object, but on Kubernetes, where all are arrays. */
+function structuredRequest(
+  headers: Record<string, string>,
+  events: readonly [CloudEvent, ...CloudEvent[]],
+  { notation }: RequestShape,
+): WebhookRequest {
+  if (events.length === 1 && notation !== 'event-grid-kubernetes') {
+    headers['content-type'] = 'application/cloudevents+json; charset=utf-8'
+    return { headers, body: structuredJson(events[0]) }
+  }
+  headers['content-type'] = 'application/cloudevents-batch+json; charset=utf-8'
+  return { headers, body: jsonArray(events.map(structuredJson)) }
+}
+
+const openBracket = Buffer.from('[')
+const comma = Buffer.from(',')
+const closeBracket = Buffer.from(']')
+
+/** The elements as their bytes stand, but for the byte order mark that a text may begin with and no element can. */
+function jsonArray(elements: readonly Buffer[]): Buffer {
+  const parts: Buffer[] = []
+  for (const element of elements) {
+    const hasMark = element[0] === 0xef
+    parts.push(parts.length === 0 ? openBracket : comma, hasMark ? element.subarray(3) : element)
+  }
+  parts.push(closeBracket)
+  return Buffer.concat(parts)
 }
 
 /** `datacontenttype` is the request's Content-Type (HTTP binding 3.1.1), every other attribute a `ce-` header (3.1.3). */

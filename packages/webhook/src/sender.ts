@@ -1,4 +1,4 @@
-import type { AttemptResult, CloudEvent } from '@barnabas/core'
+import type { AttemptResult, CloudEvent, RequestShape } from '@barnabas/core'
 import type { AddressCheck, AddressGuard } from './address-guard.ts'
 import { Attempt } from './attempt.ts'
 import { connectionPools } from './connection-pools.ts'
@@ -18,9 +18,9 @@ export interface WebhookSenderOptions {
 export interface WebhookAttemptOptions {
   /** The sink, one that `AddressGuard.checkSink` allowed. */
   readonly url: string
-  readonly mode: 'binary' | 'structured'
-  readonly subscriptionId: string
-  /** 1 on the first attempt. */
+  /** Of the subscription: one object for all of its attempts. */
+  readonly shape: RequestShape
+  /** 1 on the first attempt; the lowest among the events. */
   readonly attemptNumber: number
   /** From the start of the attempt to the end of the answer's head: look-up, connection and upload included. */
   readonly timeoutMs: number
@@ -66,17 +66,17 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   function attemptAt(
     sink: Sink,
     request: WebhookRequest,
-    { subscriptionId, timeoutMs, connectionsMax = connectionsMaxDefault, signal }: WebhookAttemptOptions,
+    { shape, timeoutMs, connectionsMax = connectionsMaxDefault, signal }: WebhookAttemptOptions,
     onResult: (result: AttemptResult) => void,
   ): void {
     const { path, authority, origin } = sink
     const attempt = new Attempt({ request, path, authority, timeoutMs, limits, deadlines, signal, onResult })
     if (signal !== undefined) heed(signal)
     if (signal?.aborted === true) return attempt.cutOff('stop')
-    const slot = pools.take(subscriptionId, origin, connectionsMax)
+    const slot = pools.take(shape.id, origin, connectionsMax)
     if (slot !== null) return attempt.start(slot)
     void pools
-      .acquire(subscriptionId, origin, connectionsMax, attempt.waitSignal)
+      .acquire(shape.id, origin, connectionsMax, attempt.waitSignal)
       .then((waitedFor) => attempt.start(waitedFor))
   }
 

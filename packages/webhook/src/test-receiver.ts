@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { decodeEvent, type CloudEvent } from '@barnabas/core'
+import { decodeEvent, type CloudEvent, type RequestShape } from '@barnabas/core'
 import { onTestFinished } from 'vitest'
 import { addressGuard, type AddressGuard } from './address-guard.ts'
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from './sender.ts'
@@ -63,9 +63,15 @@ export function loopbackSender(options: Partial<WebhookSenderOptions> = {}): Web
   return sender
 }
 
-export const attemptOptions = {
+export const testShape = {
+  id: 'orders-to-billing',
+  notation: 'barnabas',
+  schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
-  subscriptionId: 'orders-to-billing',
+} as const satisfies RequestShape
+
+export const attemptOptions = {
+  shape: testShape,
   attemptNumber: 1,
   timeoutMs: 10_000,
 } as const
