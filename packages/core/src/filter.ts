@@ -1,6 +1,15 @@
+import { compileAdvancedFilter } from './advanced-filter.ts'
+import type { AdvancedFilter } from './advanced-filter.ts'
 import type { CloudEvent } from './event.ts'
+import { cloudEventView } from './filter-view.ts'
+import type { FilterView } from './filter-view.ts'
+import { compileSubjectFilter } from './subject-filter.ts'
+import type { SubjectFilter } from './subject-filter.ts'
 
-/** The filters of the CloudEvents Subscriptions API. Attribute names are those of `CloudEvent.attributes`. */
+/**
+ * The filters of the CloudEvents Subscriptions API, whose attribute names are those of `CloudEvent.attributes`, and
+ * two of Event Grid's.
+ */
 export type Filter =
   | { readonly exact: Readonly<Record<string, string>> }
   | { readonly prefix: Readonly<Record<string, string>> }
@@ -8,19 +17,26 @@ export type Filter =
   | { readonly all: readonly Filter[] }
   | { readonly any: readonly Filter[] }
   | { readonly not: Filter }
+  | { readonly advanced: AdvancedFilter }
+  | { readonly subject: SubjectFilter }
 
-type Predicate = (event: CloudEvent) => boolean
+type Predicate = (view: FilterView) => boolean
 
 /**
  * Whether an event is one for a subscription: its type is one of `types` (empty: any), and every filter passes
  * (CloudEvents Subscriptions API 0.1-wip, §3.2.1 `types`, `filters` and §3.2.4.1.1). Comparisons tell upper from
  * lower case; a missing attribute passes no comparison, so it passes `not` of one. The API's rules that names,
- * values and arrays are not empty are the subscription schema's to check.
+ * values and arrays are not empty are the subscription schema's to check. `viewOf` says how filters look at an event;
+ * there is one view per event, made after the types have passed.
  */
-export function compileFilter(types: readonly string[], filters: readonly Filter[]): (event: CloudEvent) => boolean {
-  const predicates = filters.map(compile)
-  if (types.length > 0) predicates.unshift(isOfType(new Set(types)))
-  return all(predicates)
+export function compileFilter(
+  types: readonly string[],
+  filters: readonly Filter[],
+  viewOf: (event: CloudEvent) => FilterView = cloudEventView,
+): (event: CloudEvent) => boolean {
+  const known = new Set(types)
+  const passes = all(filters.map(compile))
+  return (event) => (known.size === 0 || known.has(event.attributes.get('type') ?? '')) && passes(viewOf(event))
 }
 
 function compile(filter: Filter): Predicate {
@@ -37,16 +53,16 @@ function compile(filter: Filter): Predicate {
       return any(filter.any.map(compile))
     case 'not' in filter:
       return not(compile(filter.not))
+    case 'advanced' in filter:
+      return compileAdvancedFilter(filter.advanced)
+    case 'subject' in filter:
+      return compileSubjectFilter(filter.subject)
     default:
       throw new TypeError(`unknown filter ${JSON.stringify(filter satisfies never)}`)
   }
 }
 
 type Comparisons = readonly (readonly [name: string, operand: string])[]
-
-function isOfType(types: ReadonlySet<string>): Predicate {
-  return ({ attributes }) => types.has(attributes.get('type') ?? '')
-}
 
 function exact(comparisons: Comparisons): Predicate {
   return ({ attributes }) => comparisons.every(([name, operand]) => attributes.get(name) === operand)
@@ -61,13 +77,13 @@ function suffix(comparisons: Comparisons): Predicate {
 }
 
 function all(predicates: readonly Predicate[]): Predicate {
-  return (event) => predicates.every((predicate) => predicate(event))
+  return (view) => predicates.every((predicate) => predicate(view))
 }
 
 function any(predicates: readonly Predicate[]): Predicate {
-  return (event) => predicates.some((predicate) => predicate(event))
+  return (view) => predicates.some((predicate) => predicate(view))
 }
 
 function not(predicate: Predicate): Predicate {
-  return (event) => !predicate(event)
+  return (view) => !predicate(view)
 }

@@ -1,3 +1,4 @@
+export { advancedOperators } from './advanced-operators.ts'
 export { parseCommand } from './command.ts'
 export type { Command } from './command.ts'
 export { compareTopic, describeDifference } from './compare-topic.ts'

@@ -1,3 +1,5 @@
+import { advancedFiltersMax, operandsMax, readAdvancedFilter, readSubjectFilter } from './event-grid-filters.ts'
+import type { AdvancedBudget } from './event-grid-filters.ts'
 import type { Filter } from './filter.ts'
 import { didYouMean } from './nearest-name.ts'
 import type { Report } from './subscription-field.ts'
@@ -7,21 +9,22 @@ const depthMax = 8
 const filtersMax = 200
 const valueLengthMax = 1_024
 const comparisons = ['exact', 'prefix', 'suffix'] as const
-const operators = [...comparisons, 'all', 'any', 'not'] as const
-const laterOperators = ['advanced', 'pattern', 'sql']
+const operators = [...comparisons, 'all', 'any', 'not', 'subject', 'advanced'] as const
+const laterOperators = ['pattern', 'sql']
 
 /**
- * Reads the filters of the CloudEvents Subscriptions API (0.1, §3.2.4.1.1): each filter is a mapping with exactly
- * one operator; names, values and lists are not empty. At most 8 deep and 200 in all, because every event is put
- * to each of them.
+ * Reads the filters of the CloudEvents Subscriptions API (0.1, §3.2.4.1.1) and of Event Grid: each filter is a mapping
+ * with exactly one operator; names, values and lists are not empty. At most 8 deep and 200 in all, because every event
+ * is put to each of them.
  */
 export function readFilters(value: unknown, report: Report): readonly Filter[] | undefined {
-  const budget = { left: filtersMax }
-  return readFilterList(value, 1, budget, report)
+  const advanced = { filtersLeft: advancedFiltersMax, operandsLeft: operandsMax }
+  return readFilterList(value, 1, { left: filtersMax, advanced }, report)
 }
 
 interface Budget {
   left: number
+  readonly advanced: AdvancedBudget
 }
 
 type Path = readonly (string | number)[]
@@ -71,6 +74,16 @@ function readFilter(value: unknown, depth: number, budget: Budget, report: Repor
     case 'not': {
       const filter = readFilter(operand, depth + 1, budget, report, below)
       return filter === undefined ? undefined : { not: filter }
+    }
+    case 'advanced': {
+      const advanced = readAdvancedFilter(operand, budget.advanced, (message, ...rest) =>
+        report(message, ...below, ...rest),
+      )
+      return advanced === undefined ? undefined : { advanced }
+    }
+    case 'subject': {
+      const subject = readSubjectFilter(operand, (message, ...rest) => report(message, ...below, ...rest))
+      return subject === undefined ? undefined : { subject }
     }
     default:
       if (laterOperators.includes(key)) return report('is not available in this version', ...below)
