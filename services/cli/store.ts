@@ -31,6 +31,7 @@ export async function openStore({ kafka, names, config }: Cluster, options: Stor
     kafka,
     names,
     timeScale: config.timeScale,
+    eventGrid: config.eventGrid,
     logger,
     ...(options.onSubscription === undefined ? {} : { onChange: options.onSubscription }),
   })

@@ -32,6 +32,8 @@ export interface AttemptResult {
   readonly startedAt: number
   /** When the outcome was known; for a time-out the deadline. Delays count from here. */
   readonly endedAt: number
+  /** The moment that a `Retry-After` on 429 or 503 named; absent without one that can be read. */
+  readonly retryAfter?: number
 }
 
 /** The outcome that an HTTP status stands for: rows A16 and A18 (success is exactly 200–204). */

@@ -281,7 +281,6 @@ test.each<[field: object, message: string]>([
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],
-  [{ endpoint: 'azure' }, 'endpoint: azure is not available in this version; only webhook'],
   [{ notation: 'eventbridge' }, 'notation: eventbridge is not available in this version; only barnabas'],
   [{ handshake: 'cloudevents' }, 'handshake: cloudevents is not available in this version; only none'],
   [
@@ -412,4 +411,14 @@ test('a list with repeat goes on until its limit', () => {
   const { retry } = read({ ...least, retry: { schedule: ['1s', '5s', 'repeat'], maxAttempts: 10 } }).subscription
   expect(retry).toMatchObject({ repeatLast: true, maxAttempts: 10, timeToLiveMs: null })
   expect(retry.delays.map(({ baseMs }) => baseMs)).toEqual([1_000, 5_000])
+})
+
+test('A4: an endpoint has its own table of statuses', () => {
+  expect(read({ ...least, endpoint: 'azure' }).subscription.retry).toMatchObject({
+    endpoint: 'azure',
+    neverOn: new Set([400, 403, 410, 413]),
+  })
+  expect(messages({ ...least, endpoint: 'Azure' })).toEqual([
+    'endpoint: "Azure" is not known; one of webhook, azure (did you mean azure?)',
+  ])
 })

@@ -1,7 +1,8 @@
 import { parseDuration } from './duration.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
-import { retryPolicyOf } from './retry-policy.ts'
+import { retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
+import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
@@ -14,6 +15,8 @@ export interface ParseOptions {
   readonly prefix?: string
   /** `BARNABAS_TIME_SCALE`: multiplies every duration. Limits are those of what was written. */
   readonly timeScale?: number
+  /** `BARNABAS_EVENT_GRID_…`: what Event Grid's notations fall to. Those of the schedules when absent. */
+  readonly eventGrid?: EventGridDefaults
   /** Unknown fields are a person's mistake in a file, and a newer version's work in the topic. Default: refuse. */
   readonly unknownFields?: 'refuse' | 'ignore-with-warning'
 }
@@ -131,9 +134,14 @@ type Resolved =
   | { readonly kind: 'valid'; readonly subscription: Subscription; readonly warnings: readonly string[] }
   | InvalidSubscription
 
-function resolve(written: WrittenSubscription, { prefix = 'barnabas', timeScale = 1 }: ParseOptions): Resolved {
+function resolve(
+  written: WrittenSubscription,
+  { prefix = 'barnabas', timeScale = 1, eventGrid }: ParseOptions,
+): Resolved {
   const own = names(prefix)
-  const { spec, problems: retryProblems } = retrySpecOf(written.retry ?? {})
+  const { spec: ofRetry, problems: retryProblems } = retrySpecOf(written.retry ?? {})
+  const beside = { ...ofRetry, endpoint: written.endpoint, notation: written.notation }
+  const spec = eventGrid === undefined ? beside : withEventGridDefaults(beside, eventGrid)
   const problems = [...retryProblems]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 

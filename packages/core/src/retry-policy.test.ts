@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { retryLimitsOf, retryPolicyOf } from './retry-policy.ts'
+import { retryLimitsOf, retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
+import type { RetrySpec } from './retry-policy.ts'
 
 test('A6, A8: event-grid waits longer and longer, plus at most a tenth and at most 10 s', () => {
   const policy = retryPolicyOf({ schedule: 'event-grid' }, 1)
@@ -32,6 +33,7 @@ test('C2, C3: event-grid-kubernetes waits a minute, then ten again and again, an
     timeToLiveMs: 86_400_000,
     neverOn: new Set(),
     minimumWaits: false,
+    endpoint: 'webhook',
     timeScale: 1,
   })
 })
@@ -50,6 +52,7 @@ test('B1: backoff retries three times, each after 10–20 s', () => {
     timeToLiveMs: null,
     neverOn: new Set(),
     minimumWaits: false,
+    endpoint: 'webhook',
     timeScale: 1,
   })
 })
@@ -93,4 +96,28 @@ test('A9: limits shorten a schedule, never lengthen it', () => {
   expect(retryLimitsOf('exponential-decay').maxAttempts).toBe(177)
   expect(retryLimitsOf({ delaysMs: [1, 2], repeatLast: false }).maxAttempts).toBe(3)
   expect(retryLimitsOf({ delaysMs: [1, 2], repeatLast: true }).maxAttempts).toBe(10_000)
+})
+
+const engine = { maxAttempts: 12, timeToLiveMs: 7_200_000 }
+test.each<[string, RetrySpec, object]>([
+  ['takes the place of what is not said', { schedule: 'event-grid', notation: 'event-grid' }, engine],
+  ['on Kubernetes too', { schedule: 'event-grid-kubernetes', notation: 'event-grid-kubernetes' }, engine],
+  [
+    'is overridden by the subscription, one by one',
+    { schedule: 'event-grid', notation: 'event-grid', maxAttempts: 30 },
+    { maxAttempts: 30, timeToLiveMs: 7_200_000 },
+  ],
+  [
+    'is overridden by the subscription, both',
+    { schedule: 'event-grid', notation: 'event-grid', maxAttempts: 1, timeToLiveMs: 60_000 },
+    { maxAttempts: 1, timeToLiveMs: 60_000 },
+  ],
+  ['says nothing of our notation', { schedule: 'event-grid' }, { maxAttempts: 30, timeToLiveMs: 86_400_000 }],
+  [
+    'says nothing of another schedule',
+    { schedule: 'exponential-decay', notation: 'event-grid' },
+    { maxAttempts: 177, timeToLiveMs: 86_400_000 },
+  ],
+])('C4: a limit of the engine %s', (_what, spec, limits) => {
+  expect(retryPolicyOf(withEventGridDefaults(spec, engine), 1)).toMatchObject(limits)
 })

@@ -15,6 +15,8 @@ export interface RetryPolicy {
   readonly neverOn: ReadonlySet<number>
   /** Whether the minimum waits by status of row A19 apply. */
   readonly minimumWaits: boolean
+  /** Whose table of minimum waits. */
+  readonly endpoint: EndpointKind
   /** The factor already applied to every duration above (`BARNABAS_TIME_SCALE`), for durations that belong to the schedule itself. */
   readonly timeScale: number
 }
@@ -31,6 +33,22 @@ export interface RetrySpec {
   readonly maxAttempts?: number | undefined
   readonly timeToLiveMs?: number | undefined
   readonly neverOn?: readonly number[] | undefined
+  /** `webhook` when absent. */
+  readonly endpoint?: EndpointKind | undefined
+  /** What the subscription is written in: `event-grid` leaves 410 out of `neverOn`. */
+  readonly notation?: string | undefined
+}
+
+/** Whose table of statuses applies (rows A4, A19): that of webhooks, or that of Azure's own resources. */
+export const endpointKinds = ['webhook', 'azure'] as const
+export type EndpointKind = (typeof endpointKinds)[number]
+
+/** What Event Grid's notations fall to where they say nothing, as the engine was told (row C4). Unscaled ms. */
+export interface EventGridDefaults {
+  /** `BARNABAS_EVENT_GRID_MAX_ATTEMPTS`, 1 to 30. */
+  readonly maxAttempts: number
+  /** `BARNABAS_EVENT_GRID_TIME_TO_LIVE`, a minute to a day. */
+  readonly timeToLiveMs: number
 }
 
 export const retryPresets = ['event-grid', 'event-grid-kubernetes', 'backoff', 'exponential-decay'] as const
@@ -40,15 +58,13 @@ const second = 1_000
 const minute = 60 * second
 const day = 1_440 * minute
 
-/** Rows A4 and A13, and 410, which Event Grid's notation leaves out again. */
-const neverOnWebhooks = [400, 401, 403, 410, 413]
-
 interface Preset {
   readonly delays: readonly DelayStep[]
   readonly repeatLast: boolean
   readonly maxAttempts: number
   readonly timeToLiveMs: number | null
-  readonly neverOn: readonly number[]
+  /** Whether the endpoint's table says what is never retried; else every status is. */
+  readonly hasExemptStatuses: boolean
   readonly minimumWaits: boolean
 }
 
@@ -61,7 +77,7 @@ const presets: Readonly<Record<RetryPreset, Preset>> = {
     repeatLast: true,
     maxAttempts: 30,
     timeToLiveMs: day,
-    neverOn: neverOnWebhooks,
+    hasExemptStatuses: true,
     minimumWaits: true,
   },
   // Row C3: the 1-minute queue, then the 10-minute queue again and again; C2 names no exempt statuses.
@@ -70,7 +86,7 @@ const presets: Readonly<Record<RetryPreset, Preset>> = {
     repeatLast: true,
     maxAttempts: 30,
     timeToLiveMs: day,
-    neverOn: [],
+    hasExemptStatuses: false,
     minimumWaits: false,
   },
   // Row B1: three retries, each after a random 10–20 s.
@@ -79,7 +95,7 @@ const presets: Readonly<Record<RetryPreset, Preset>> = {
     repeatLast: false,
     maxAttempts: 4,
     timeToLiveMs: null,
-    neverOn: [],
+    hasExemptStatuses: false,
     minimumWaits: false,
   },
   // Row B2: 1, 2, 4 … 256 s, then 167 × 512 s, within a day.
@@ -88,7 +104,7 @@ const presets: Readonly<Record<RetryPreset, Preset>> = {
     repeatLast: false,
     maxAttempts: 177,
     timeToLiveMs: day,
-    neverOn: [],
+    hasExemptStatuses: false,
     minimumWaits: false,
   },
 }
@@ -100,6 +116,7 @@ const presets: Readonly<Record<RetryPreset, Preset>> = {
 export function retryPolicyOf(spec: RetrySpec, timeScale: number): RetryPolicy {
   const preset = typeof spec.schedule === 'string' ? presets[spec.schedule] : listPreset(spec.schedule)
   const timeToLiveMs = spec.timeToLiveMs ?? preset.timeToLiveMs
+  const endpoint = spec.endpoint ?? 'webhook'
   return {
     schedule: typeof spec.schedule === 'string' ? spec.schedule : 'list',
     delays: preset.delays.map(({ baseMs, spreadMs }) => ({
@@ -109,10 +126,33 @@ export function retryPolicyOf(spec: RetrySpec, timeScale: number): RetryPolicy {
     repeatLast: preset.repeatLast,
     maxAttempts: spec.maxAttempts ?? preset.maxAttempts,
     timeToLiveMs: timeToLiveMs === null ? null : Math.round(timeToLiveMs * timeScale),
-    neverOn: new Set(spec.neverOn ?? preset.neverOn),
+    neverOn: new Set(spec.neverOn ?? (preset.hasExemptStatuses ? exemptStatuses(endpoint, spec.notation) : [])),
     minimumWaits: preset.minimumWaits,
+    endpoint,
     timeScale,
   }
+}
+
+/** Rows A4 and A13; 410 says that the endpoint is gone, which Event Grid's own tables do not name. */
+function exemptStatuses(endpoint: EndpointKind, notation: string | undefined): readonly number[] {
+  const exempt = endpoint === 'azure' ? [400, 403, 413] : [400, 401, 403, 413]
+  return isEventGridNotation(notation) ? exempt : [...exempt, 410].toSorted((one, other) => one - other)
+}
+
+/** What is written in Event Grid's notation, and on one of its schedules, falls to the engine's limits, not to the schedule's. */
+export function withEventGridDefaults(spec: RetrySpec, defaults: EventGridDefaults): RetrySpec {
+  const isItsSchedule = spec.schedule === 'event-grid' || spec.schedule === 'event-grid-kubernetes'
+  if (!isItsSchedule || !isEventGridNotation(spec.notation)) return spec
+  const { maxAttempts, timeToLiveMs } = spec
+  return {
+    ...spec,
+    maxAttempts: maxAttempts ?? defaults.maxAttempts,
+    timeToLiveMs: timeToLiveMs ?? defaults.timeToLiveMs,
+  }
+}
+
+function isEventGridNotation(notation: string | undefined): boolean {
+  return notation === 'event-grid' || notation === 'event-grid-kubernetes'
 }
 
 /** What may be set on a schedule: a policy is shortened, never lengthened. Unscaled ms. */
@@ -141,7 +181,7 @@ function listPreset(list: { readonly delaysMs: readonly number[]; readonly repea
     repeatLast: list.repeatLast,
     maxAttempts: list.repeatLast ? Number.MAX_SAFE_INTEGER : list.delaysMs.length + 1,
     timeToLiveMs: null,
-    neverOn: neverOnWebhooks,
+    hasExemptStatuses: true,
     minimumWaits: false,
   }
 }

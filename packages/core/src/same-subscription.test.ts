@@ -37,6 +37,7 @@ test.each([
   [{}, { deadLetter: { responseBody: false } }],
   [{}, { retry: { schedule: 'backoff' } }],
   [{}, { retry: { maxAttempts: 29 } }],
+  [{}, { endpoint: 'azure' }],
   [{}, { retry: { neverOn: [400] } }],
   [{ retry: { schedule: ['1s', '2s'] } }, { retry: { schedule: ['2s', '1s'] } }],
   [{ filters: [{ exact: { type: 'a' } }] }, { filters: [{ prefix: { type: 'a' } }] }],

@@ -4,6 +4,7 @@ import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { parseSize } from './size.ts'
 import { readFilters } from './subscription-filters.ts'
+import { endpointKinds } from './retry-policy.ts'
 import type { Report } from './subscription-field.ts'
 import { field, isMapping, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
@@ -51,7 +52,7 @@ export const subscriptionSchema = mapping({
   faultTolerance: oneOf(['allowed'], ['prohibited']),
   order: oneOf(['none'], ['key', 'partition']),
   batch: onlyDefault('{ maxEvents: 1, preferredSize: 64KB }', isDefaultBatch),
-  endpoint: oneOf(['webhook'], ['azure']),
+  endpoint: oneOf(endpointKinds),
   notation: oneOf(['barnabas'], ['event-grid', 'event-grid-kubernetes', 'eventbridge']),
   inputSchemaMapping: onlyDefault('none', (value) => value === 'none'),
   probation: onlyDefault('{ after: 10 }', isDefaultProbation),

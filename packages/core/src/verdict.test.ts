@@ -127,6 +127,19 @@ describe('A19: minimum waits', () => {
   const eventGrid = policies['event-grid']!
 
   test.each([
+    [1, 401, 300],
+    [1, 404, 300],
+    [4, 404, 300],
+    [5, 404, 600],
+    [1, 408, 120],
+    [1, 503, 30],
+    [1, 500, 10],
+  ])('of an Azure resource endpoint after attempt %i and status %i: %i s', (attempts, status, seconds) => {
+    const azure = retryPolicyOf({ schedule: 'event-grid', endpoint: 'azure' }, 1)
+    expect(waitMs(azure, attempts, answered(status))).toBe(seconds * second)
+  })
+
+  test.each([
     // [after attempt, status, seconds]
     [1, 408, 120],
     [1, 503, 30],

@@ -1,5 +1,5 @@
 import type { AttemptResult } from './outcome.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import type { EndpointKind, RetryPolicy } from './retry-policy.ts'
 
 /**
  * What happens to an event next. Decided here as a value, carried out in one place for dispatcher and retrier
@@ -92,13 +92,16 @@ export function verdictWhenDue(
 function delayAfter(attempts: number, result: AttemptResult, policy: RetryPolicy, random: number): number | null {
   const step = policy.delays[attempts - 1] ?? (policy.repeatLast ? policy.delays.at(-1) : undefined)
   if (step === undefined) return null
-  const minimumMs = policy.minimumWaits ? minimumWaitMs(result.status) * policy.timeScale : 0
+  const minimumMs = policy.minimumWaits ? minimumWaitMs(result.status, policy.endpoint) * policy.timeScale : 0
   return Math.max(step.baseMs, minimumMs) + random * step.spreadMs
 }
 
-/** Row A19 for webhooks: how long Event Grid waits at least after a status; 10 s also when there was none. */
-function minimumWaitMs(status: number | null): number {
+/** Row A19: how long Event Grid waits at least after a status; 10 s also when there was none. */
+function minimumWaitMs(status: number | null, endpoint: EndpointKind): number {
   switch (status) {
+    case 401:
+    case 404:
+      return endpoint === 'azure' ? 300_000 : 10_000
     case 408:
       return 120_000
     case 503:

@@ -1,4 +1,10 @@
-import { afterAttempt, destinationForDisplay, verdictAfterAttempt, verdictWhenDue } from '@barnabas/core'
+import {
+  afterAttempt,
+  destinationForDisplay,
+  obeyingRetryAfter,
+  verdictAfterAttempt,
+  verdictWhenDue,
+} from '@barnabas/core'
 import type {
   AttemptResult,
   CloudEvent,
@@ -104,7 +110,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
       options.onAttempt(subscription.id, -1)
     }
     const state = afterAttempt(parcel.state, result, subscription.retry)
-    const verdict = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
+    const scheduled = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
+    const verdict = obeyingRetryAfter(scheduled, result, state.expiryTime)
     const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
     const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
     return reported(carried instanceof Promise ? await carried : carried, {

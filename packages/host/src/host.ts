@@ -127,6 +127,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     kafka,
     names,
     timeScale: config.timeScale,
+    eventGrid: config.eventGrid,
     onChange({ kind, id }) {
       if (kind === 'deleted') {
         void metrics.forgetSubscription(id)

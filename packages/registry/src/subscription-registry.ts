@@ -1,4 +1,4 @@
-import type { Names, StoredSubscription } from '@barnabas/core'
+import type { EventGridDefaults, Names, StoredSubscription } from '@barnabas/core'
 import type { KafkaClient } from '@barnabas/kafka'
 import type { Logger } from './logger.ts'
 import { createSubscriptionLog } from './subscription-log.ts'
@@ -22,14 +22,19 @@ export interface SubscriptionRegistryOptions {
   readonly kafka: Pick<KafkaClient, 'logReader'>
   readonly names: Names
   readonly timeScale: number
+  readonly eventGrid?: EventGridDefaults
   /** Called for each change after `start` has resolved. */
   readonly onChange?: (change: SubscriptionChange) => void
   readonly logger: Logger
 }
 
 export function openSubscriptionRegistry(options: SubscriptionRegistryOptions): SubscriptionRegistry {
-  const { kafka, names, timeScale, onChange, logger } = options
-  const log = createSubscriptionLog({ prefix: names.prefix, timeScale })
+  const { kafka, names, timeScale, eventGrid, onChange, logger } = options
+  const log = createSubscriptionLog({
+    prefix: names.prefix,
+    timeScale,
+    ...(eventGrid === undefined ? {} : { eventGrid }),
+  })
   let started = false
 
   const reader = kafka.logReader({

@@ -18,6 +18,8 @@ export interface Config {
   readonly allowedNetworks: readonly string[]
   readonly drainTimeoutMs: number
   readonly timeScale: number
+  /** What Event Grid's notations fall to where they name no limit. */
+  readonly eventGrid: { readonly maxAttempts: number; readonly timeToLiveMs: number }
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
 }

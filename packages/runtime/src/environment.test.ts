@@ -34,6 +34,7 @@ const defaults: Config = {
   allowedNetworks: [],
   drainTimeoutMs: 25_000,
   timeScale: 1,
+  eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000 },
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
 }
@@ -80,6 +81,10 @@ test.each<[string, string, Partial<Config>]>([
   ['BARNABAS_DRAIN_TIMEOUT', '500ms', { drainTimeoutMs: 500 }],
   ['BARNABAS_DRAIN_TIMEOUT', '1h', { drainTimeoutMs: 3_600_000 }],
   ['BARNABAS_TIME_SCALE', '0.01', { timeScale: 0.01 }],
+  ['BARNABAS_EVENT_GRID_MAX_ATTEMPTS', '1', { eventGrid: { maxAttempts: 1, timeToLiveMs: 86_400_000 } }],
+  ['BARNABAS_EVENT_GRID_MAX_ATTEMPTS', '30', {}],
+  ['BARNABAS_EVENT_GRID_TIME_TO_LIVE', '1m', { eventGrid: { maxAttempts: 30, timeToLiveMs: 60_000 } }],
+  ['BARNABAS_EVENT_GRID_TIME_TO_LIVE', '24h', {}],
   ['BARNABAS_SESSION_TIMEOUT', '1s', { sessionTimeoutMs: 1_000 }],
   ['BARNABAS_LOG_LEVEL', 'Debug', { logLevel: 'debug' }],
 ])('%s=%s', (name, value, expected) => {
@@ -113,6 +118,12 @@ test.each<[string, readonly string[], string]>([
   ['BARNABAS_PARTITIONS', [...noNumber, '0', '10001'], 'allowed is a whole number from 1 to 10000'],
   ['BARNABAS_TIER_PARTITIONS', [...noNumber, '0', '1001'], 'allowed is a whole number from 1 to 1000'],
   ['BARNABAS_REPLICATION', [...noNumber, '0', '32768'], 'allowed is a whole number from 1 to 32767'],
+  ['BARNABAS_EVENT_GRID_MAX_ATTEMPTS', [...noNumber, '0', '31'], 'allowed is a whole number from 1 to 30'],
+  [
+    'BARNABAS_EVENT_GRID_TIME_TO_LIVE',
+    [...noNumber, '1440', '59s', '86401s', '25h'],
+    'allowed is a duration such as 500ms, 30s or 5m, from 1m to 24h',
+  ],
   ['BARNABAS_KAFKA_PORT', [...noNumber, '0', '65536'], 'allowed is a whole number from 1 to 65535'],
   ['BARNABAS_HTTP_PORT', [...noNumber, '65536', 'tcp://10.0.0.1:80'], 'allowed is a whole number from 0 to 65535'],
   ['BARNABAS_DEMO', [...garbage, 'yes', '1', '0', 'truee'], 'allowed is true or false'],

@@ -49,6 +49,12 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
     drainTimeoutMs:
       reader.value('BARNABAS_DRAIN_TIMEOUT', duration(0, 3_600_000, 'at most 1h')) ?? (isStart ? 8_000 : 25_000),
     timeScale: reader.value('BARNABAS_TIME_SCALE', factor) ?? 1,
+    // The limits of row A9.
+    eventGrid: {
+      maxAttempts: reader.value('BARNABAS_EVENT_GRID_MAX_ATTEMPTS', wholeNumber(1, 30)) ?? 30,
+      timeToLiveMs:
+        reader.value('BARNABAS_EVENT_GRID_TIME_TO_LIVE', duration(60_000, 86_400_000, 'from 1m to 24h')) ?? 86_400_000,
+    },
     // The upper limit is the broker's default of group.max.session.timeout.ms.
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
     logLevel: reader.value('BARNABAS_LOG_LEVEL', oneOf(logLevels)) ?? 'info',

@@ -1,10 +1,13 @@
 import { STATUS_CODES } from 'node:http'
-import { outcomeOfStatus, type AttemptResult } from '@barnabas/core'
+import { outcomeOfStatus, parseRetryAfter, type AttemptResult } from '@barnabas/core'
 import type { Dispatcher } from 'undici'
 import type { Slot } from './connection-pools.ts'
 import type { Deadlines, Timed } from './deadlines.ts'
 import type { WebhookRequest } from './request.ts'
 import { transportFailure } from './transport-error.ts'
+
+/** As undici gives them: several of one name are a list. */
+type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface AnswerBodyLimits {
   /** How much of the body is kept. */
@@ -56,6 +59,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
   #startedAt = 0
   #endedAt = 0
   #status = 0
+  #retryAfter: number | null = null
   #isSettled = false
   #kept: Buffer[] | null = null
   #readBytes = 0
@@ -116,12 +120,13 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
     else if (performance.now() > this.dueAt) this.cutOff('deadline')
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     // An interim answer (103 Early Hints) decides nothing.
     if (status < 200) return
     const { deadlines, limits } = this.#settings
     this.#status = status
     this.#endedAt = Date.now()
+    if (status === 429 || status === 503) this.#retryAfter = retryAfterOf(headers, this.#endedAt)
     this.#phase = 'reading'
     this.dueAt = performance.now() + limits.readMsMax
     deadlines.watch(this)
@@ -180,7 +185,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
   #answered(): AttemptResult {
     const status = this.#status
     const outcome = outcomeOfStatus(status)
-    return {
+    const result = {
       outcome,
       status,
       error: outcome === 'Delivered' ? null : `answered ${meaningOf(status)}`,
@@ -188,6 +193,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
       startedAt: this.#startedAt,
       endedAt: this.#endedAt,
     }
+    return this.#retryAfter === null ? result : { ...result, retryAfter: this.#retryAfter }
   }
 }
 
@@ -197,6 +203,12 @@ const cutOff = new Error('cut off')
 function outcomeOfCut(by: 'deadline' | 'stop', timeoutMs: number): Pick<AttemptResult, 'outcome' | 'error'> {
   if (by === 'stop') return { outcome: 'Canceled', error: 'cut off by our own stop' }
   return { outcome: 'TimedOut', error: `no complete answer head within ${timeoutMs / 1_000} s` }
+}
+
+/** Of several the first counts, as for every header that may stand there once only. */
+function retryAfterOf({ 'retry-after': value }: AnswerHeaders, now: number): number | null {
+  const first = typeof value === 'string' ? value : value?.[0]
+  return first === undefined ? null : parseRetryAfter(first, now)
 }
 
 function meaningOf(status: number): string {

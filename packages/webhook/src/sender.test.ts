@@ -48,6 +48,24 @@ test.each(statuses)('A16, A18: success is exactly 200–204; %i is %s', async (s
   expect(result.endedAt).toBeLessThanOrEqual(Date.now())
 })
 
+test.each<[number, string | string[], number | null]>([
+  [503, '120', 120_000],
+  [429, '7', 7_000],
+  [503, ['3', '600'], 3_000],
+  [503, 'when the moon is full', null],
+  // Only where the receiver says that it is too busy now.
+  [500, '120', null],
+  [301, '120', null],
+  [200, '120', null],
+])('of %i with Retry-After: %s the result says when', async (status, value, afterMs) => {
+  const { origin } = await receiver((request, response) => {
+    request.resume()
+    response.setHeader('retry-after', value).writeHead(status).end()
+  })
+  const { retryAfter, endedAt } = await loopbackSender().attempt([testEvent()], { ...attemptOptions, url: origin })
+  expect(retryAfter === undefined ? null : retryAfter - endedAt).toBe(afterMs)
+})
+
 test('A2: one request carries one event, its bytes untouched, and attribute values percent-encoded', async () => {
   const requests: { request: IncomingMessage; body: Buffer }[] = []
   const { origin } = await receiver(async (request, response) => {

@@ -53,8 +53,8 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
   const print = isJson ? (line: string) => terminal.note(line) : (line: string) => terminal.print(line)
   const surroundings = await readSurroundings(terminal)
   const { texts, problems } = await readTexts(terminal, options.file)
-  const { prefix, timeScale } = surroundings.config
-  const read = readSubscriptions(texts, { prefix, timeScale, checkSink: sinkCheckOf(surroundings) })
+  const { prefix, timeScale, eventGrid } = surroundings.config
+  const read = readSubscriptions(texts, { prefix, timeScale, eventGrid, checkSink: sinkCheckOf(surroundings) })
   const all = [...problems, ...read.problems]
   if (all.length > 0) throw new Refusal([...all, 'Nothing was applied.'].join('\n'))
 

@@ -78,10 +78,15 @@ function resolvedFields(subscription: Subscription, written: WrittenSubscription
     ['timeout', `${formatDuration(timeoutMs)} for one attempt`],
     ['concurrency', `${concurrency} attempts in flight, per process`],
     ['schedule', `${retry.schedule}: ${delaysText(retry)}`],
-    ['minimum waits', retry.minimumWaits ? 'by status, as Event Grid has them' : 'none'],
+    ['minimum waits', minimumWaitsText(retry)],
     ['ends after', limitsText(retry)],
     ['never retried', neverOn.length === 0 ? 'no status' : neverOn.join(', ')],
   ]
+}
+
+function minimumWaitsText({ minimumWaits, endpoint }: Subscription['retry']): string {
+  if (!minimumWaits) return 'none'
+  return `by status, as Event Grid has them${endpoint === 'azure' ? ' for Azure resource endpoints' : ''}`
 }
 
 function resolvedJson({ retry, ...subscription }: Subscription): unknown {
@@ -102,6 +107,7 @@ function resolvedJson({ retry, ...subscription }: Subscription): unknown {
       timeToLiveMs: retry.timeToLiveMs,
       neverOn: [...neverOn].toSorted((one, other) => one - other),
       minimumWaits: retry.minimumWaits,
+      endpoint: retry.endpoint,
     },
   }
 }
