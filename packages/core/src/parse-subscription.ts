@@ -179,7 +179,6 @@ function resolve(
       mode: written.mode ?? 'binary',
       concurrency: written.concurrency ?? 64,
       retry: retryPolicyOf(spec, timeScale),
-      notation: written.notation ?? 'barnabas',
       deadLetter,
     },
     warnings: warningsOf(written, deadLetter),

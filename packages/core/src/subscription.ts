@@ -18,14 +18,13 @@ export interface Subscription {
   readonly filters: readonly Filter[]
   /** Of one attempt. */
   readonly timeoutMs: number
+  /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
   readonly notation: Notation
   readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
   /** Attempts in flight, per process. */
   readonly concurrency: number
   readonly retry: RetryPolicy
-  /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
-  readonly notation: 'barnabas' | 'event-grid' | 'event-grid-kubernetes'
   readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
 }
 

@@ -42,7 +42,6 @@ const subscription: Subscription = {
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
-  notation: 'barnabas',
   concurrency: 64,
   retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
   deadLetter: { topic: 'letters', responseBody: true },

@@ -17,7 +17,6 @@ const subscription: Subscription = {
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
-  notation: 'barnabas',
   concurrency: 64,
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   deadLetter: null,
