@@ -304,7 +304,6 @@ test.each<[field: object, message: string]>([
   ],
   [{ deadLetter: { blob: {} } }, 'deadLetter.blob: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
-  [{ filters: [{ advanced: {} }] }, 'filters[0].advanced: is not available in this version'],
   [{ filters: [{ pattern: {} }] }, 'filters[0].pattern: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
 ])('%j of a later version is refused by name', (change, message) => {

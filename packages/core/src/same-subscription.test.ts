@@ -21,6 +21,11 @@ test.each([
   [{ retry: { neverOn: [400, 413, 400] } }, { retry: { neverOn: [413, 400] } }],
   [{ filters: [{ exact: { type: 'a', source: 'b' } }] }, { filters: [{ exact: { source: 'b', type: 'a' } }] }],
   [{}, { deadLetter: { topic: 'barnabas.dead-letter' } }],
+  [
+    { filters: [{ advanced: { operatorType: 'IsNotNull', key: 'data.a' } }] },
+    { filters: [{ advanced: { onArrays: false, key: 'data.a', operatorType: 'IsNotNull' } }] },
+  ],
+  [{ filters: [{ subject: { endsWith: 'a' } }] }, { filters: [{ subject: { caseSensitive: false, endsWith: 'a' } }] }],
 ])('%j means the same as %j', (one, other) => {
   expect(same(one, other)).toBe(true)
 })
