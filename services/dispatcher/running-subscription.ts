@@ -41,6 +41,8 @@ export interface RunningSubscriptionOptions {
   readonly onRunning: (subscription: Subscription, found: FoundOfGroup) => void
   /** It cannot go on, and no retry can help. */
   readonly onFailed: (reason: string, failure: ConsumerFailure['code'] | 'NO_PLACE') => void
+  /** Which topic of that name it begins to read. */
+  readonly onTopicId: (topic: string, id: string) => void
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly logger: Logger
@@ -85,6 +87,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     generation,
     keepsAllDone: true,
     startPlace(at, found) {
+      if (found.topicId !== undefined) options.onTopicId(at.topic, found.topicId)
       const status = options.status()
       const ofThisLife = status?.generation === generation ? status : null
       return startPlace({

@@ -133,6 +133,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           status: () => statuses.get(id),
           onRunning: (revision, found) => say(id, runningStatus(revision, found)),
           onFailed: (reason, code) => void failed(subscription, reason, code),
+          onTopicId: (topic, topicId) => idsAre(new Map([[topic, topicId]])),
           onFiltered: options.onFiltered,
           onSkipped: options.onSkipped,
           logger,
@@ -187,19 +188,29 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function lookForTopics(): Promise<void> {
     try {
       const [found, topicIds] = await Promise.all([kafka.admin.topics(), kafka.admin.topicIds(sourceTopics())])
-      const anew = recreations.idsAre(topicIds)
-      for (const topic of anew) logger.warn({ topic }, 'a source topic was deleted and made again')
-      const hasChanged = (topic: string) => found.has(topic) !== topics.has(topic) || anew.includes(topic)
-      const affected = subscriptions.ids().filter((id) => {
-        const entry = subscriptions.get(id)
-        return entry?.kind === 'valid' && entry.subscription.topics.some(hasChanged)
-      })
+      const hasChanged = (topic: string) => found.has(topic) !== topics.has(topic)
+      const affected = readersOf(hasChanged)
       topics = found
       affected.forEach(sync)
+      idsAre(topicIds)
       heldReaders.topicsAre(found)
     } catch (error) {
       logger.debug({ error: String(error) }, 'cannot list topics; asking again')
     }
+  }
+
+  /** What the brokers tell is compared with what readers began with too: a topic made anew may be the first one seen here. */
+  function idsAre(topicIds: ReadonlyMap<string, string>): void {
+    const anew = recreations.idsAre(topicIds)
+    for (const topic of anew) logger.warn({ topic }, 'a source topic was deleted and made again')
+    if (anew.length > 0) readersOf((topic) => anew.includes(topic)).forEach(sync)
+  }
+
+  function readersOf(isAbout: (topic: string) => boolean): readonly string[] {
+    return subscriptions.ids().filter((id) => {
+      const entry = subscriptions.get(id)
+      return entry?.kind === 'valid' && entry.subscription.topics.some(isAbout)
+    })
   }
 
   function sourceTopics(): readonly string[] {
