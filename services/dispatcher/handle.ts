@@ -1,7 +1,7 @@
-import { compileFilter, decodeEvent, newDeliveryState } from '@barnabas/core'
+import { compileFilter, decodeEvent, newDeliveryState, structuredBytes } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
 import { sourceRecordBytes } from '@barnabas/delivery'
-import type { Deliverer, TrackedPartition, Window } from '@barnabas/delivery'
+import type { Batching, Deliverer, Delivery, TrackedPartition, Window } from '@barnabas/delivery'
 
 export interface HandleOptions {
   /** The subscription's present revision. */
@@ -12,13 +12,47 @@ export interface HandleOptions {
   readonly onFiltered: (subscriptionId: string) => void
 }
 
+/** One that waits for its place in a request. */
+interface WaitingRecord {
+  readonly partition: TrackedPartition
+  readonly open: OpenRecord
+  readonly record: KafkaRecord
+  /** Null until somebody asks. */
+  decoded: DecodedEvent | null
+}
+
 /**
  * What happens to each record of a source topic: decoded → filtered → one attempt as soon as the window has a
- * place. Damage becomes a dead letter, whatever the subscription's settings.
+ * place, with `batch` together with what else waits by then. Damage becomes a dead letter, whatever the subscription's
+ * settings.
  */
 export function createHandle(options: HandleOptions): (partition: TrackedPartition, record: KafkaRecord) => void {
   const { window, deliverer } = options
   let filtered = { subscription: options.subscription(), passes: filterOf(options.subscription()) }
+
+  const batching: Batching<WaitingRecord> = {
+    limits: () => options.subscription().batch,
+    bytesOf(waiting) {
+      const decoded = decodedOf(waiting)
+      return decoded.kind === 'event' ? structuredBytes(decoded.event) : 0
+    },
+    async begin(batch) {
+      const burying: Promise<void>[] = []
+      const deliveries = batch.flatMap((waiting) => {
+        const { partition, open, record } = waiting
+        if (partition.lost) return []
+        const decoded = decodedOf(waiting)
+        if (decoded.kind === 'event')
+          return [{ ...deliveryOf(partition, record, decoded.event), open, owner: partition }]
+        burying.push(bury(partition, open, record, decoded.message))
+        return []
+      })
+      await deliverer.deliverTogether(deliveries, ({ owner, open }, carried) => {
+        if (carried.kind === 'durable') owner.finish(open, carried.wroteRecord)
+      })
+      await Promise.all(burying)
+    },
+  }
 
   return function handle(partition, record) {
     const subscription = options.subscription()
@@ -29,6 +63,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     // Decoded before its turn only where a filter asks: a thousand decoded events that wait are what the garbage
     // collector would copy most (docs/performance.md).
     if (filtered.passes === null) {
+      if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, decoded: null }, bytes)
       return window.run(() => attemptOrBury(partition, open, record, decodeEvent(record)), bytes)
     }
     const decoded = decodeEvent(record)
@@ -37,7 +72,12 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
       partition.finish(open, false)
       return
     }
+    if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, decoded }, bytes)
     window.run(() => attemptOrBury(partition, open, record, decoded), bytes)
+  }
+
+  function wait(waiting: WaitingRecord, bytes: number): void {
+    window.runTogether(batching, waiting, bytes)
   }
 
   function attemptOrBury(
@@ -52,16 +92,14 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
   }
 
   async function attempt(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, event: CloudEvent) {
-    const subscription = options.subscription()
-    const carried = await deliverer.deliver({
-      subscription,
-      event,
-      parcel: { record, state: newState(subscription, record) },
-      owner: partition,
-      dueAt: null,
-      signal: options.cancel,
-    })
+    const carried = await deliverer.deliver(deliveryOf(partition, record, event))
     if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
+  }
+
+  function deliveryOf(owner: TrackedPartition, record: KafkaRecord, event: CloudEvent): Delivery {
+    const subscription = options.subscription()
+    const parcel = { record, state: newState(subscription, record) }
+    return { subscription, event, parcel, owner, dueAt: null, signal: options.cancel }
   }
 
   /** A record that is no CloudEvent becomes a dead letter, whatever the subscription's settings. */
@@ -76,6 +114,11 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     )
     if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
   }
+}
+
+function decodedOf(waiting: WaitingRecord): DecodedEvent {
+  waiting.decoded ??= decodeEvent(waiting.record)
+  return waiting.decoded
 }
 
 /** Null when every event passes. */

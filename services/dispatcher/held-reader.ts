@@ -12,6 +12,7 @@ import {
   drain,
   inFlightBytesMax,
   retryRecordBytes,
+  waitingMaxOf,
 } from '@barnabas/delivery'
 import type {
   Deliverer,
@@ -54,6 +55,8 @@ export interface HeldReaderOptions {
   readonly logger: Logger
 }
 
+const unbatched = { maxEvents: 1, preferredBytes: 0 }
+
 /**
  * Joins the group of a subscription's held topic and attempts what is in it, as the subscription's window allows. All
  * of it is due. What belongs to a life that is over becomes a dead letter. Resolves after the first join.
@@ -87,7 +90,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       return window.inFlightBytes
     },
   }
-  const gate = createReadGate(inHand, budget)
+  const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched))
   const cleaner = createRecordCleaner({ admin: kafka.admin, logger })
 
   const handle = createRetryHandle<RetryRecord>({

@@ -7,6 +7,7 @@ import {
   createWindow,
   drain,
   inFlightBytesMax,
+  waitingMaxOf,
 } from '@barnabas/delivery'
 import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
@@ -71,7 +72,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     budget: options.budget,
     onFreed: () => gate.freed(),
   })
-  const gate = createReadGate(window, options.budget)
+  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch))
   const handle = createHandle({
     subscription: () => subscription,
     window,

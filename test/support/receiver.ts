@@ -10,8 +10,10 @@ export interface ReceivedRequest {
   readonly body: Buffer
   /** From `barnabas-attempt`. */
   readonly attempt: number
-  /** From `ce-id`, or the `id` of a structured event. */
+  /** From `ce-id`, or the `id` of a structured event; of a batch, that of its first event. */
   readonly eventId: string
+  /** Of all events in it. */
+  readonly eventIds: readonly string[]
 }
 
 /** What a receiver does with a request: a status, or something worse. */
@@ -35,8 +37,8 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** A webhook receiver on a free port of 127.0.0.1 that answers each request by the script. */
-export async function startReceiver(script: (request: ReceivedRequest) => Answer): Promise<Receiver> {
+/** A webhook receiver on a free port of 127.0.0.1 that answers each request by the script, when that has decided. */
+export async function startReceiver(script: (request: ReceivedRequest) => Answer | Promise<Answer>): Promise<Receiver> {
   const requests: ReceivedRequest[] = []
   const waiters = new Set<() => void>()
 
@@ -46,7 +48,7 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
     const request = toRequest(time, incoming, body)
     requests.push(request)
     for (const check of waiters) check()
-    answer(script(request), incoming, response)
+    answer(await script(request), incoming, response)
   }
 
   const server: Server = createServer((incoming, response) => {
@@ -69,7 +71,7 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
         check()
       })
     },
-    of: (eventId) => requests.filter((request) => request.eventId === eventId),
+    of: (eventId) => requests.filter(({ eventIds }) => eventIds.includes(eventId)),
     cutOff: () => server.closeAllConnections(),
     close() {
       server.closeAllConnections()
@@ -80,13 +82,14 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
 
 function toRequest(time: number, { url = '/', headers }: IncomingMessage, body: Buffer): ReceivedRequest {
   const header = headers['ce-id']
-  const eventId = typeof header === 'string' ? decodeURIComponent(header) : idOf(body)
-  return { time, path: url, headers, body, attempt: Number(headers['barnabas-attempt']), eventId }
+  const eventIds = typeof header === 'string' ? [decodeURIComponent(header)] : idsOf(body)
+  const attempt = Number(headers['barnabas-attempt'])
+  return { time, path: url, headers, body, attempt, eventId: eventIds[0] ?? '', eventIds }
 }
 
-function idOf(structured: Buffer): string {
-  const { id } = JSON.parse(structured.toString()) as { readonly id: string }
-  return id
+function idsOf(body: Buffer): readonly string[] {
+  const events = [JSON.parse(body.toString()) as { readonly id: string } | readonly { readonly id: string }[]].flat()
+  return events.map(({ id }) => id)
 }
 
 function answer(given: Answer, incoming: IncomingMessage, response: ServerResponse): void {

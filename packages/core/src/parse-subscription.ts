@@ -6,6 +6,7 @@ import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
+import { batchOf, batchWarnings } from './subscription-batch.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
 import type { WrittenSubscription } from './subscription-schema.ts'
 import { knownFields, subscriptionSchema } from './subscription-schema.ts'
@@ -178,6 +179,7 @@ function resolve(
       schema: written.schema ?? 'CloudEventSchemaV1_0',
       mode: written.mode ?? 'binary',
       concurrency: written.concurrency ?? 64,
+      batch: batchOf(written.batch, written.notation),
       retry: retryPolicyOf(spec, timeScale),
       deadLetter,
     },
@@ -195,6 +197,7 @@ function warningsOf(written: WrittenSubscription, deadLetter: Subscription['dead
   if (deadLetter === null) {
     warnings.push('deadLetter: none: events whose retries are exhausted will be discarded, and only counted')
   }
+  warnings.push(...batchWarnings(written))
   if (written.sink.includes('#')) warnings.push('sink: what follows # is never sent')
   return warnings
 }

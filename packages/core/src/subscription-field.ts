@@ -26,6 +26,19 @@ export function field<Value>(read: (value: unknown, report: Report) => Value | u
   })
 }
 
+/** A mapping with these fields and no others. */
+export function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'invalid_type' ? `${shown(issue.input)} is not a mapping of fields to values` : undefined,
+  })
+}
+
+/** A field of a later version whose every value is refused by name. */
+export function notAvailable(_value: unknown, report: Report): undefined {
+  return report('is not available in this version')
+}
+
 /** A value as a message shows it: JSON of at most 80 characters. */
 export function shown(value: unknown): string {
   let text: string | undefined

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { formatDuration, parseDuration } from './duration.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
-import { parseSize } from './size.ts'
+import { batchSchema } from './subscription-batch.ts'
 import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
 import type { Report } from './subscription-field.ts'
-import { field, isMapping, readList, readNumber, readText, shown } from './subscription-field.ts'
+import { field, isMapping, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
 
 const topicsMax = 100
@@ -51,7 +51,7 @@ export const subscriptionSchema = mapping({
   retry: retrySchema.optional(),
   faultTolerance: oneOf(['allowed'], ['prohibited']),
   order: oneOf(['none'], ['key', 'partition']),
-  batch: onlyDefault('{ maxEvents: 1, preferredSize: 64KB }', isDefaultBatch),
+  batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
   notation: oneOf(['barnabas'], ['event-grid', 'event-grid-kubernetes', 'eventbridge']),
   inputSchemaMapping: onlyDefault('none', (value) => value === 'none'),
@@ -68,14 +68,8 @@ export type WrittenSubscription = Readonly<z.output<typeof subscriptionSchema>>
 export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(subscriptionSchema.shape)
   if (path[0] === 'retry') return Object.keys(retrySchema.shape)
+  if (path[0] === 'batch') return Object.keys(batchSchema.shape)
   return path[0] === 'deadLetter' ? Object.keys(deadLetterSchema.shape) : []
-}
-
-function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'invalid_type' ? `${shown(issue.input)} is not a mapping of fields to values` : undefined,
-  })
 }
 
 function noneOr<Schema extends z.ZodType>(schema: Schema) {
@@ -109,18 +103,8 @@ function onlyDefault(written: string, isDefault: (value: unknown) => boolean) {
   }).optional()
 }
 
-function notAvailable(_value: unknown, report: Report): undefined {
-  return report('is not available in this version')
-}
-
 function isEmptyMapping(value: unknown): boolean {
   return isMapping(value) && Object.keys(value).length === 0
-}
-
-function isDefaultBatch(value: unknown): boolean {
-  if (!isMapping(value)) return false
-  const { maxEvents = 1, preferredSize = '64KB', ...others } = value
-  return maxEvents === 1 && parseSize(preferredSize) === parseSize('64KB') && isEmptyMapping(others)
 }
 
 function isDefaultProbation(value: unknown): boolean {

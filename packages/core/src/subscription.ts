@@ -1,3 +1,4 @@
+import type { BatchLimits } from './batch.ts'
 import type { Filter } from './filter.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, Notation } from './schemas.ts'
@@ -24,6 +25,8 @@ export interface Subscription {
   readonly mode: 'binary' | 'structured'
   /** Attempts in flight, per process. */
   readonly concurrency: number
+  /** How many events share a request. */
+  readonly batch: BatchLimits
   readonly retry: RetryPolicy
   readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
 }

@@ -43,6 +43,7 @@ const subscription: Subscription = {
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   concurrency: 64,
+  batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
   deadLetter: { topic: 'letters', responseBody: true },
 }

@@ -17,6 +17,7 @@ import type {
 } from '@barnabas/core'
 import { writeDeadLetter } from './carry-out.ts'
 import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
+import { createTogether } from './deliver-together.ts'
 import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
@@ -75,6 +76,14 @@ export interface DeliverOptions {
 export interface Deliverer {
   /** Attempt → outcome → verdict → carried out. The first attempt is always made; later ones unless the time to live is over. */
   deliver(delivery: Delivery): Promise<CarriedOut>
+  /**
+   * The same for events that share one request: of one revision of one subscription and with one signal. Its outcome is
+   * carried out for each of them apart, with its own number of attempts, and told as soon as that is done.
+   */
+  deliverTogether<Each extends Delivery>(
+    deliveries: readonly Each[],
+    onCarriedOut: (delivery: Each, carried: CarriedOut) => void,
+  ): Promise<void>
   /** Carries out a verdict that needs no attempt (damage, deletion, parking) and reports it. */
   settle(verdict: Verdict, parcel: Parcel, about: SettledWithoutAttempt, owner: Owner): Promise<CarriedOut>
   /** Dead-letters a retry record whose delivery headers are damaged: only some of its state is known. */
@@ -89,38 +98,37 @@ export interface SettledWithoutAttempt {
 export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
 
-  async function deliver({ subscription, event, parcel, owner, signal, dueAt }: Delivery): Promise<CarriedOut> {
-    const handling = handlingOf(subscription)
-    const { state: before } = parcel
-    const over = before.attempts === 0 ? null : verdictWhenDue(before, subscription.retry, now(), handling)
+  async function deliver(delivery: Delivery): Promise<CarriedOut> {
+    const { subscription, event, parcel, owner, signal } = delivery
+    const over = verdictWithoutAttempt(delivery)
     if (over !== null) return settle(over, parcel, { subscription, event }, owner)
 
     options.onAttempt(subscription.id, 1)
     let result: AttemptResult
     try {
-      result = await sender.attempt([event], {
-        url: subscription.sink,
-        shape: subscription,
-        attemptNumber: parcel.state.attempts + 1,
-        timeoutMs: subscription.timeoutMs,
-        connectionsMax: subscription.concurrency,
-        signal,
-      })
+      result = await sender.attempt([event], attemptOptions(subscription, parcel.state.attempts + 1, signal))
     } finally {
       options.onAttempt(subscription.id, -1)
     }
+    return conclude(delivery, result, random())
+  }
+
+  /** Null when an attempt may be made. The first one always may. */
+  function verdictWithoutAttempt({ subscription, parcel: { state } }: Delivery): Verdict | null {
+    return state.attempts === 0 ? null : verdictWhenDue(state, subscription.retry, now(), handlingOf(subscription))
+  }
+
+  /** What follows from an attempt for one of its events. `chance` is in [0, 1), and the same for all of one attempt. */
+  function conclude(delivery: Delivery, result: AttemptResult, chance: number): CarriedOut | Promise<CarriedOut> {
+    const { subscription, event, parcel, owner, dueAt } = delivery
     const state = afterAttempt(parcel.state, result, subscription.retry)
-    const scheduled = verdictAfterAttempt(result, state.attempts, subscription.retry, handling, random())
+    const scheduled = verdictAfterAttempt(result, state.attempts, subscription.retry, handlingOf(subscription), chance)
     const verdict = obeyingRetryAfter(scheduled, result, state.expiryTime)
     const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
+    const latenessMs = dueAt === null ? null : result.startedAt - dueAt
+    const about = { state, event, subscription, result, latenessMs }
     const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
-    return reported(carried instanceof Promise ? await carried : carried, {
-      state,
-      event,
-      subscription,
-      result,
-      latenessMs: dueAt === null ? null : result.startedAt - dueAt,
-    })
+    return carried instanceof Promise ? carried.then((written) => reported(written, about)) : reported(carried, about)
   }
 
   async function settle(
@@ -165,7 +173,37 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     }
   }
 
-  return { deliver, settle, settleDamaged }
+  const deliverTogether = createTogether<Delivery>({
+    async attempt(deliveries) {
+      const [{ subscription, signal, event }, ...others] = deliveries
+      const lowest = Math.min(...deliveries.map(({ parcel }) => parcel.state.attempts))
+      options.onAttempt(subscription.id, 1)
+      try {
+        const events = [event, ...others.map((other) => other.event)] as const
+        return await sender.attempt(events, attemptOptions(subscription, lowest + 1, signal))
+      } finally {
+        options.onAttempt(subscription.id, -1)
+      }
+    },
+    verdictWithoutAttempt,
+    settle: (verdict, { parcel, subscription, event, owner }) =>
+      settle(verdict, parcel, { subscription, event }, owner),
+    conclude,
+    random,
+  })
+
+  return { deliver, deliverTogether, settle, settleDamaged }
+}
+
+function attemptOptions(subscription: Subscription, attemptNumber: number, signal: AbortSignal) {
+  return {
+    url: subscription.sink,
+    shape: subscription,
+    attemptNumber,
+    timeoutMs: subscription.timeoutMs,
+    connectionsMax: subscription.concurrency,
+    signal,
+  }
 }
 
 const destinations = new WeakMap<Subscription, string>()

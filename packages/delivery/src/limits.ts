@@ -1,3 +1,5 @@
+import type { BatchLimits } from '@barnabas/core'
+
 /** What one subscription, and one process, may have in hand: the table of docs/subscriptions.md, checked against it. */
 const mebibyte = 1024 * 1024
 
@@ -10,6 +12,23 @@ export const inFlightBytesMax = 16 * mebibyte
 /** What has been read of a source or held topic and waits for a place in the window. Beyond it the partitions are paused. */
 export const waitingRecordsMax = 500
 export const waitingBytesMax = 4 * mebibyte
+
+export interface WaitingMax {
+  readonly records: number
+  readonly bytes: number
+}
+
+/** With batches, as much as the largest of them takes, if that is more: else it could never be full. */
+export function waitingMaxOf({ maxEvents, preferredBytes }: BatchLimits): WaitingMax {
+  return {
+    records: Math.max(waitingRecordsMax, maxEvents),
+    // A record is not of the size of its event in a request, but seldom more than twice as large.
+    bytes:
+      maxEvents === 1
+        ? waitingBytesMax
+        : Math.max(waitingBytesMax, maxEvents * recordOverheadBytes + 2 * preferredBytes),
+  }
+}
 
 /**
  * What of the due retries may wait in the retrier for a place in its subscription's window: a burst that is worked off

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
+import { ownShareBytes, waitingBytesMax, waitingMaxOf, waitingRecordsMax } from './limits.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createReadGate } from './read-gate.ts'
 import type { TrackedPartition } from './tracked-partition.ts'
@@ -19,11 +19,13 @@ function partitionNamed(name: string, steps: string[]): TrackedPartition {
   }
 }
 
-function gateOf(changes: { budgetBytes?: number } = {}) {
+const single = { maxEvents: 1, preferredBytes: 65_536 }
+
+function gateOf({ budgetBytes = 1_000, batch = single } = {}) {
   const steps: string[] = []
   const window = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
-  const budget = createReadBudget(changes.budgetBytes ?? 1_000)
-  const gate = createReadGate(window, budget)
+  const budget = createReadBudget(budgetBytes)
+  const gate = createReadGate(window, budget, () => waitingMaxOf(batch))
   return { steps, window, budget, gate, one: partitionNamed('one', steps), two: partitionNamed('two', steps) }
 }
 
@@ -95,4 +97,26 @@ test('a partition that was lost is resumed no more', () => {
   window.waiting = 0
   gate.freed()
   expect(steps).toEqual(['one paused'])
+})
+
+test('where batches are larger than what else may wait, as much as one of them takes may wait', () => {
+  const { steps, window, gate, one } = gateOf({ batch: { maxEvents: 5_000, preferredBytes: 1_048_576 } })
+  window.waiting = 5_000
+  window.waitingBytes = 5_000 * 1_024 + 2 * 1_048_576
+  gate.check(one)
+  expect(steps).toEqual([])
+  window.waiting += 1
+  gate.check(one)
+  window.waiting = 1_000
+  window.waitingBytes = 1_000 * 1_024
+  gate.freed()
+  expect(steps).toEqual(['one paused', 'one resumed'])
+})
+
+test.each([
+  [{ maxEvents: 2, preferredBytes: 65_536 }, 500, 4 * 1_048_576],
+  [{ maxEvents: 600, preferredBytes: 65_536 }, 600, 4 * 1_048_576],
+  [{ maxEvents: 1, preferredBytes: 1_048_576 }, 500, 4 * 1_048_576],
+])('with %o no less may wait than without batches', (batch, records, bytes) => {
+  expect(waitingMaxOf(batch)).toEqual({ records, bytes })
 })

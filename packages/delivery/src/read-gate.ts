@@ -1,4 +1,5 @@
-import { ownShareBytes, waitingBytesMax, waitingRecordsMax } from './limits.ts'
+import { ownShareBytes } from './limits.ts'
+import type { WaitingMax } from './limits.ts'
 import type { ReadBudget } from './read-budget.ts'
 import type { TrackedPartition } from './tracked-partition.ts'
 import type { Window } from './window.ts'
@@ -6,7 +7,7 @@ import type { Window } from './window.ts'
 /**
  * Stops reading a subscription's partitions while enough of it waits for a place in its window, and its own alone:
  *
- *     reading ── 500 records or 4 MiB wait, or the service has no budget left and its own share is used up ──► paused
+ *     reading ── 500 records or 4 MiB wait (more where one batch takes more), or the service has no budget left and its own share is used up ──► paused
  *        ▲                                                                                                    │
  *        └───────────────── a fifth of it waits, and there is budget, or some of its own share ───────────────┘
  */
@@ -27,7 +28,8 @@ export interface ReadGate {
 
 export type InHand = Pick<Window, 'waiting' | 'waitingBytes' | 'inFlight' | 'inFlightBytes'>
 
-export function createReadGate(inHand: InHand, budget: ReadBudget): ReadGate {
+/** `most` says what may wait for a place; it is asked each time, for a subscription may be changed. */
+export function createReadGate(inHand: InHand, budget: ReadBudget, most: () => WaitingMax): ReadGate {
   const paused = new Set<TrackedPartition>()
 
   function takes(): boolean {
@@ -41,8 +43,9 @@ export function createReadGate(inHand: InHand, budget: ReadBudget): ReadGate {
   }
 
   function freed(): void {
-    if (paused.size === 0 || inHand.waiting > waitingRecordsMax / 5 || inHand.waitingBytes > waitingBytesMax / 5) return
-    if (!takes()) return
+    if (paused.size === 0) return
+    const { records, bytes } = most()
+    if (inHand.waiting > records / 5 || inHand.waitingBytes > bytes / 5 || !takes()) return
     for (const partition of paused) partition.resume()
     paused.clear()
   }
@@ -58,7 +61,8 @@ export function createReadGate(inHand: InHand, budget: ReadBudget): ReadGate {
       partition.seek(offset)
     },
     check(partition) {
-      if (inHand.waiting > waitingRecordsMax || inHand.waitingBytes > waitingBytesMax || !takes()) pause(partition)
+      const { records, bytes } = most()
+      if (inHand.waiting > records || inHand.waitingBytes > bytes || !takes()) pause(partition)
     },
     freed,
     lost: (partition) => void paused.delete(partition),

@@ -18,6 +18,7 @@ const subscription: Subscription = {
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   concurrency: 64,
+  batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   deadLetter: null,
 }

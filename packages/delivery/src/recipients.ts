@@ -1,6 +1,6 @@
 import { isResting } from '@barnabas/core'
 import type { StatusRecord, Subscription } from '@barnabas/core'
-import type { Recipient } from './retry-handle.ts'
+import type { Recipient } from './recipient.ts'
 
 /** What a subscription id stands for right now; undefined when it was deleted or never made. */
 export type KnownSubscription =

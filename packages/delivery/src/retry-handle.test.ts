@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import type { CarriedOut } from './carry-out.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createRetryHandle } from './retry-handle.ts'
-import type { Recipient, RetryRecord } from './retry-handle.ts'
+import type { Recipient } from './recipient.ts'
+import type { RetryRecord } from './retry-handle.ts'
 import { createWindow } from './window.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
@@ -22,6 +23,7 @@ const subscription: Subscription = {
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   concurrency: 64,
+  batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   deadLetter: null,
 }
@@ -33,6 +35,7 @@ const event = {
 }
 
 interface Setting {
+  subscription?: Subscription
   recipient?: () => Recipient
   mayWait?: () => boolean
   restMaxMs?: number
@@ -55,6 +58,13 @@ function recordedHandle(setting: Setting = {}) {
         await new Promise<void>((resolve) => attempts.push(resolve))
         return durable({ kind: 'done' })
       },
+      async deliverTogether(deliveries, onCarriedOut) {
+        const names = deliveries.map(({ event: { attributes } }) => attributes.get('id'))
+        const revisions = new Set(deliveries.map(({ subscription: { revision } }) => revision))
+        steps.push(`${names.join(' ')} attempted by revision ${[...revisions].join()}`)
+        await new Promise<void>((resolve) => attempts.push(resolve))
+        for (const delivery of deliveries) onCarriedOut(delivery, durable({ kind: 'done' }))
+      },
       async settle(verdict) {
         steps.push(`settled: ${verdict.kind}${'because' in verdict ? ` ${verdict.because}` : ''}`)
         return durable(verdict)
@@ -64,8 +74,8 @@ function recordedHandle(setting: Setting = {}) {
         return durable({ kind: 'dead-letter', reason })
       },
     },
-    recipient: setting.recipient ?? (() => ({ kind: 'running', subscription })),
-    subscriptionOf: () => subscription,
+    recipient: setting.recipient ?? (() => ({ kind: 'running', subscription: setting.subscription ?? subscription })),
+    subscriptionOf: () => setting.subscription ?? subscription,
     windowOf: () => window,
     mayWait: setting.mayWait ?? (() => true),
     restMaxMs: () => setting.restMaxMs ?? 5_000,
@@ -76,9 +86,11 @@ function recordedHandle(setting: Setting = {}) {
     waitUntil: setting.waits ?? (async () => true),
     release: () => void steps.push('released'),
   })
-  const give = (dueInMs: number) => {
+  const give = (dueInMs: number, id = '1') => {
+    const attributes = { ...event, ce_id: Buffer.from(id) }
     const state = newDeliveryState(subscription, { topic: 'orders', partition: 0, offset: 40 }, now - 60_000)
-    const headers = setting.headers ?? retryHeaders(event, { ...state, attempts: 1, hops: 1 }, now + dueInMs)
+    const headers =
+      setting.headers ?? retryHeaders(id === '' ? {} : attributes, { ...state, attempts: 1, hops: 1 }, now + dueInMs)
     return handle({
       partition: {
         topic: 'barnabas.retry.10s',
@@ -177,4 +189,67 @@ test.each<[string, Setting]>([
   const { give, steps } = recordedHandle(setting)
   await give(0)
   expect(steps).toEqual(['released'])
+})
+
+const batched = { ...subscription, batch: { maxEvents: 3, preferredBytes: 65_536 } }
+
+test('with batches, those that are due share requests up to the limit', async () => {
+  const { give, steps, attempts } = recordedHandle({ subscription: batched })
+  const given = ['a', 'b', 'c', 'd'].map((id) => give(-20, id))
+  await expect.poll(() => attempts.length).toBe(1)
+  attempts[0]?.()
+  await expect.poll(() => attempts.length).toBe(2)
+  attempts[1]?.()
+  await Promise.all(given)
+  expect(steps.filter((step) => step.includes('attempted'))).toEqual([
+    'a b c attempted by revision 1',
+    'd attempted by revision 1',
+  ])
+  expect(steps.filter((step) => step === 'finished')).toHaveLength(4)
+})
+
+test('lives and revisions do not mix: each waited for its place, and goes by what its subscription is by then', async () => {
+  let present: Recipient = { kind: 'running', subscription: batched }
+  let asked = 0
+  const next = { ...batched, revision: 2 }
+  const { give, steps, attempts, window } = recordedHandle({
+    subscription: batched,
+    // The one in the middle is of a life that is over.
+    recipient: () => (present.kind === 'running' && present.subscription === next && ++asked === 2 ? gone : present),
+  })
+  const gone = { kind: 'gone' } as const
+  const given = [give(0, 'a')]
+  await expect.poll(() => attempts.length).toBe(1)
+  given.push(give(0, 'b'), give(0, 'c'), give(0, 'd'))
+  await expect.poll(() => window.waiting).toBe(3)
+  present = { kind: 'running', subscription: next }
+  attempts[0]?.()
+  await expect.poll(() => attempts.length).toBe(2)
+  attempts[1]?.()
+  await Promise.all(given)
+  expect(steps.filter((step) => step.includes('attempted'))).toEqual([
+    'a attempted by revision 1',
+    'b d attempted by revision 2',
+  ])
+  expect(steps).toContain('settled: dead-letter')
+})
+
+test('in a batch too, what is no event is a dead letter, and the others are attempted', async () => {
+  const { give, steps, attempts } = recordedHandle({ subscription: batched })
+  const given = ['a', '', 'b'].map((id) => give(0, id))
+  await expect.poll(() => attempts.length).toBe(1)
+  attempts[0]?.()
+  await Promise.all(given)
+  expect(steps).toContain('a b attempted by revision 1')
+  expect(steps).toContain('settled: dead-letter')
+})
+
+test('what waits for a batch when the process ends is left to whoever reads it next', async () => {
+  const { give, steps, window } = recordedHandle({ subscription: batched })
+  window.hold()
+  const given = [give(0, 'a'), give(0, 'b')]
+  await expect.poll(() => window.waiting).toBe(2)
+  window.clear()
+  await Promise.all(given)
+  expect(steps).toEqual(['released', 'released'])
 })

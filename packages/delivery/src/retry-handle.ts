@@ -11,6 +11,9 @@ import type {
 import type { CarriedOut, Parcel } from './carry-out.ts'
 import type { Deliverer } from './deliver.ts'
 import type { Owner } from './owner.ts'
+import type { Recipient } from './recipient.ts'
+import { createRetryBatching } from './retry-batching.ts'
+import type { Due } from './retry-batching.ts'
 import type { TrackedPartition } from './tracked-partition.ts'
 import type { Window } from './window.ts'
 
@@ -23,16 +26,6 @@ export interface RetryRecord {
   /** What it counts for in the limits of memory. */
   readonly bytes: number
 }
-
-/** What stands under a subscription id. */
-export type Recipient =
-  | { readonly kind: 'running'; readonly subscription: Subscription }
-  /** It exists and rests (`Start Failed` …), or what stands in the topic does not validate. */
-  | { readonly kind: 'resting'; readonly subscription: Subscription | null }
-  /** Deleted, or the id lives another life: certain, because the subscriptions topic was read to its end. */
-  | { readonly kind: 'gone' }
-  /** Nobody can say, or the process ends before anybody could: the record stays where it is. */
-  | { readonly kind: 'unknown' }
 
 export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly deliverer: Deliverer
@@ -57,12 +50,6 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly release: (retry: Retry) => void
 }
 
-interface Due<Retry> {
-  readonly retry: Retry
-  readonly parcel: Parcel
-  readonly dueAt: number
-  readonly owner: Owner
-}
 type Hold = Extract<Verdict, { readonly kind: 'hold' }>
 
 /**
@@ -71,12 +58,24 @@ type Hold = Extract<Verdict, { readonly kind: 'hold' }>
  *     due in more than 5 s (1 s where memory is scarce) ──► parked in the next tier
  *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
  *                                  ├──► rests, or its window is full ────────► held
- *                                  └──► has a place, or a short wait for one ─► attempted
+ *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch
  */
 export function createRetryHandle<Retry extends RetryRecord>(
   options: RetryHandleOptions<Retry>,
 ): (retry: Retry) => Promise<void> {
   const { deliverer, now } = options
+
+  const batching = createRetryBatching<Retry>({
+    limitsOf: ({ id, batch }) => options.subscriptionOf(id)?.batch ?? batch,
+    recipientOf: ({ retry, parcel }) => options.recipient(retry, parcel.state),
+    whenNotRunning,
+    buryMalformed,
+    attempt: (batch, subscription) =>
+      deliverer.deliverTogether(
+        batch.map(({ due, event, resolve }) => ({ ...due, event, resolve, subscription, signal: options.cancel })),
+        ({ resolve }, carried) => resolve(carried),
+      ),
+  })
 
   return async function handle(retry) {
     let released = false
@@ -113,6 +112,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
       const window = options.windowOf(subscription.id)
       if (!options.mayWait(window, retry.bytes)) return hold(due, 'window-full', subscription)
       release()
+      if (subscription.batch.maxEvents > 1) return inBatch(window, due, subscription)
       // It may have waited for long: by then its subscription may be changed or gone.
       return inWindow(window, due, () => whenDue(due, (present) => attempt(due, present)))
     })
@@ -123,13 +123,18 @@ export function createRetryHandle<Retry extends RetryRecord>(
     whenRunning: (subscription: Subscription) => Promise<CarriedOut>,
   ): Promise<CarriedOut> {
     const recipient = await options.recipient(due.retry, due.parcel.state)
+    return recipient.kind === 'running' ? whenRunning(recipient.subscription) : whenNotRunning(recipient, due)
+  }
+
+  async function whenNotRunning(
+    recipient: Exclude<Recipient, { readonly kind: 'running' }>,
+    due: Due<Retry>,
+  ): Promise<CarriedOut> {
     switch (recipient.kind) {
       case 'gone':
         return bury('SubscriptionDeleted', due.parcel, null, due.owner)
       case 'resting':
         return hold(due, 'stopped', recipient.subscription)
-      case 'running':
-        return whenRunning(recipient.subscription)
       case 'unknown':
         return { kind: 'abandoned' }
       default:
@@ -147,14 +152,23 @@ export function createRetryHandle<Retry extends RetryRecord>(
     })
   }
 
-  function attempt({ parcel, dueAt, owner }: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
+  function inBatch(window: Window, due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
+    return new Promise((resolve) => {
+      const abandon = () => resolve({ kind: 'abandoned' })
+      window.runTogether(batching, { due, subscription, resolve, decoded: null }, due.retry.bytes, abandon)
+    })
+  }
+
+  function attempt(due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
+    const { parcel, dueAt, owner } = due
     const read = decodeEvent(parcel.record)
-    if (read.kind === 'malformed') {
-      const state = { ...parcel.state, lastError: read.message }
-      return bury('EventMalformed', { ...parcel, state }, subscription, owner)
-    }
+    if (read.kind === 'malformed') return buryMalformed(due, read.message, subscription)
     const { event } = read
     return deliverer.deliver({ subscription, event, parcel, dueAt, owner, signal: options.cancel })
+  }
+
+  function buryMalformed({ parcel, owner }: Due<Retry>, lastError: string, subscription: Subscription) {
+    return bury('EventMalformed', { ...parcel, state: { ...parcel.state, lastError } }, subscription, owner)
   }
 
   function hold(due: Due<Retry>, because: Hold['because'], subscription: Subscription | null): Promise<CarriedOut> {

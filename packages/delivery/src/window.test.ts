@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReadBudget } from './read-budget.ts'
 import { createWindow } from './window.ts'
-import type { WindowOptions } from './window.ts'
+import type { Batching, WindowOptions } from './window.ts'
 
 /** Tasks that settle when they are told to. */
 function controlled() {
@@ -149,4 +149,110 @@ test('counts what it holds in the budget of the process, waiting or in flight', 
   settle[2]?.()
   await window.idle()
   expect([budget.isFull, rooms]).toEqual([false, [1, 1]])
+})
+
+/** Batches that settle when they are told to; an item is a number, of the size that it names. */
+function controlledBatches(maxEvents: number, preferredBytes = 1_000_000) {
+  const begun: (readonly number[])[] = []
+  const settle: (() => void)[] = []
+  const limits = { maxEvents, preferredBytes }
+  const batching: Batching<number> = {
+    limits: () => limits,
+    bytesOf: (bytes) => bytes,
+    begin(items) {
+      begun.push(items)
+      return new Promise((resolve) => settle.push(resolve))
+    },
+  }
+  return { begun, settle, batching, limits }
+}
+
+const turnOfTheLoop = () => new Promise((resolve) => setImmediate(resolve))
+
+test('what comes in one turn of the event loop begins together, in its order, and one alone waits for nobody', async () => {
+  const { begun, batching } = controlledBatches(10)
+  const window = windowOf(() => 3)
+  for (const item of [1, 2, 3]) window.runTogether(batching, item, 10)
+  expect([begun, window.waiting, window.waitingBytes]).toEqual([[], 3, 30])
+  await turnOfTheLoop()
+  window.runTogether(batching, 4, 10)
+  await turnOfTheLoop()
+  expect([begun, window.inFlight, window.inFlightBytes, window.waiting]).toEqual([[[1, 2, 3], [4]], 2, 40, 0])
+})
+
+test('a batch takes one place, whatever is in it, and the next is chosen when it is free', async () => {
+  const { begun, settle, batching } = controlledBatches(3)
+  const freed: number[] = []
+  const window = windowOf(() => 1, { onFreed: () => freed.push(window.waiting) })
+  window.runTogether(batching, 1, 10)
+  await turnOfTheLoop()
+  for (const item of [2, 3, 4, 5]) window.runTogether(batching, item, 10)
+  await turnOfTheLoop()
+  expect([begun, window.waiting]).toEqual([[[1]], 4])
+  settle[0]?.()
+  await expect.poll(() => begun).toEqual([[1], [2, 3, 4]])
+  expect([window.inFlight, window.inFlightBytes, window.waiting, window.waitingBytes]).toEqual([1, 30, 1, 10])
+  settle[1]?.()
+  await expect.poll(() => begun).toEqual([[1], [2, 3, 4], [5]])
+  settle[2]?.()
+  await window.idle()
+  expect([window.inFlight, window.inFlightBytes, window.hasPlace(1)]).toEqual([0, 0, true])
+  expect(freed.at(-1)).toBe(0)
+})
+
+test('a full batch does not wait for the turn to end', () => {
+  const { begun, batching } = controlledBatches(2)
+  const window = windowOf(() => 3)
+  for (const item of [1, 2, 3]) window.runTogether(batching, item, 10)
+  expect([begun, window.waiting]).toEqual([[[1, 2]], 1])
+})
+
+test('the body of a request and the bytes in flight each end a batch', async () => {
+  const { begun, batching } = controlledBatches(10, 100)
+  const window = windowOf(() => 9)
+  for (const item of [40, 40, 40, 500, 1]) window.runTogether(batching, item, 10)
+  await turnOfTheLoop()
+  expect(begun).toEqual([[40, 40], [40], [500], [1]])
+
+  const others = controlledBatches(10)
+  const smaller = windowOf(() => 9, { bytesMax: 100 })
+  for (const item of [1, 2, 3, 4]) smaller.runTogether(others.batching, item, 40)
+  await turnOfTheLoop()
+  expect([others.begun, smaller.waiting]).toEqual([[[1, 2]], 2])
+})
+
+test('only those of one batching go together, and what came to run alone runs alone', async () => {
+  const [one, other] = [controlledBatches(10), controlledBatches(10)]
+  const { started, task } = controlled()
+  const window = windowOf(() => 1)
+  window.hold()
+  for (const item of [1, 2]) window.runTogether(one.batching, item, 10)
+  window.run(task(0), 10)
+  for (const item of [3, 4]) window.runTogether(other.batching, item, 10)
+  window.runTogether(one.batching, 5, 10)
+  window.open()
+  one.settle[0]?.()
+  await expect.poll(() => started).toEqual([0])
+  expect([one.begun, other.begun]).toEqual([[[1, 2]], []])
+})
+
+test('limits that were changed meanwhile count for those that wait', async () => {
+  const { begun, settle, batching, limits } = controlledBatches(10)
+  const window = windowOf(() => 1)
+  window.hold()
+  for (const item of [1, 2, 3]) window.runTogether(batching, item, 10)
+  limits.maxEvents = 1
+  window.open()
+  settle[0]?.()
+  await expect.poll(() => begun).toEqual([[1], [2]])
+})
+
+test('of those that wait for a batch each is told that it is dropped', async () => {
+  const { begun, batching } = controlledBatches(10)
+  const window = windowOf(() => 1)
+  const dropped: number[] = []
+  for (const item of [1, 2]) window.runTogether(batching, item, 10, () => dropped.push(item))
+  window.clear()
+  await turnOfTheLoop()
+  expect([dropped, begun, window.waiting, window.waitingBytes]).toEqual([[1, 2], [], 0, 0])
 })

@@ -1,20 +1,29 @@
+import { batchLength } from '@barnabas/core'
+import type { BatchLimits } from '@barnabas/core'
 import type { ReadBudget } from './read-budget.ts'
 
 /**
  * What of a subscription is in flight, and who waits for a place. First come, first served. Two limits: how many, and
  * how many bytes, so that large events do not need the number times their size; one event is always let through.
+ * A place is one request: of those that may share one, as many as wait and fit into it begin together (`runTogether`).
  * `limit` is asked each time: a changed subscription needs no new window, and `limitChanged` makes it count at once.
  */
 export interface Window {
   readonly inFlight: number
   readonly inFlightBytes: number
-  /** How many wait for a place, and their bytes. */
+  /** How many wait for a place, and their bytes; those that share a request count one by one. */
   readonly waiting: number
   readonly waitingBytes: number
   /** Whether a task of this size would begin at once. */
   hasPlace(bytes: number): boolean
   /** Runs the task as soon as there is a place; it holds the place until it settles. It must not reject. */
   run(task: () => Promise<void>, bytes: number, onDropped?: () => void): void
+  /**
+   * The same for what may share its place with others of its batching that wait next to it. It begins when the present
+   * turn of the event loop ends, or as soon as there are enough for the largest batch: what comes at once goes together,
+   * and nobody waits for more.
+   */
+  runTogether<Item>(batching: Batching<Item>, item: Item, bytes: number, onDropped?: () => void): void
   /** Gives no place to anybody until `open`; what is in flight goes on. */
   hold(): void
   open(): void
@@ -25,6 +34,16 @@ export interface Window {
   idle(): Promise<void>
 }
 
+/** How those begin that share a request. */
+export interface Batching<Item> {
+  /** Those of the first one count for all. */
+  limits(first: Item): BatchLimits
+  /** What it takes in the request's body. */
+  bytesOf(item: Item): number
+  /** In the order in which they came, at least one. It must not reject. */
+  begin(items: readonly Item[]): Promise<void>
+}
+
 export interface WindowOptions {
   readonly limit: () => number
   /** Bytes in flight; the budget of the service counts those that wait too. */
@@ -33,8 +52,13 @@ export interface WindowOptions {
   readonly onFreed?: () => void
 }
 
+interface Batchable {
+  readonly batching: Batching<unknown>
+  readonly item: unknown
+}
+
 interface Waiting {
-  readonly task: () => Promise<void>
+  readonly task: (() => Promise<void>) | Batchable
   readonly bytes: number
   readonly onDropped: (() => void) | undefined
 }
@@ -46,6 +70,7 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
   let isHeld = false
   let queue: (Waiting | undefined)[] = []
   let head = 0
+  let pumpsSoon = false
   const idleWaiters: (() => void)[] = []
 
   function fits(bytes: number): boolean {
@@ -54,20 +79,73 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
 
   function pump(): void {
     for (let next = queue[head]; next !== undefined && fits(next.bytes); next = queue[head]) {
-      // Not kept until the queue is cut: all that an event came to would hang on it.
-      queue[head] = undefined
-      head += 1
-      if (head > 256 && head * 2 > queue.length) {
-        // In place: a copy would leave the old list behind, which keeps for the garbage collector what is in it.
-        queue.splice(0, head)
-        head = 0
-      }
-      const { bytes } = next
       inFlight += 1
+      const { task } = next
+      if (typeof task !== 'function') {
+        beginTogether(task)
+        continue
+      }
+      leaveQueue()
+      const { bytes } = next
       inFlightBytes += bytes
       waitingBytes -= bytes
-      void next.task().then(() => settled(bytes))
+      void task().then(() => settled(bytes))
     }
+  }
+
+  /** Those at the head of the queue that go into one request. */
+  function beginTogether({ batching, item: first }: Batchable): void {
+    const items: unknown[] = []
+    let bytes = 0
+    for (let left = lengthOfBatch(batching, first); left > 0; left -= 1) {
+      const next = queue[head]
+      if (next === undefined || typeof next.task === 'function') break
+      leaveQueue()
+      items.push(next.task.item)
+      bytes += next.bytes
+    }
+    inFlightBytes += bytes
+    waitingBytes -= bytes
+    void batching.begin(items).then(() => settled(bytes))
+  }
+
+  function lengthOfBatch(batching: Batching<unknown>, first: unknown): number {
+    let memoryBytes = inFlightBytes
+    const bytesOf = (index: number) => {
+      const next = queue[head + index]
+      if (next === undefined || typeof next.task === 'function' || next.task.batching !== batching) return Infinity
+      memoryBytes += next.bytes
+      return index > 0 && memoryBytes > bytesMax ? Infinity : batching.bytesOf(next.task.item)
+    }
+    return batchLength(queue.length - head, bytesOf, batching.limits(first))
+  }
+
+  function leaveQueue(): void {
+    // Not kept until the queue is cut: all that an event came to would hang on it.
+    queue[head] = undefined
+    head += 1
+    if (head > 256 && head * 2 > queue.length) {
+      // In place: a copy would leave the old list behind, which keeps for the garbage collector what is in it.
+      queue.splice(0, head)
+      head = 0
+    }
+  }
+
+  function enqueue(waiting: Waiting): void {
+    queue.push(waiting)
+    waitingBytes += waiting.bytes
+    budget.add(waiting.bytes)
+  }
+
+  function pumpSoon(): void {
+    if (pumpsSoon) return
+    pumpsSoon = true
+    setImmediate(() => {
+      pumpsSoon = false
+      pump()
+      // What waits no more has made room for others to be read.
+      onFreed()
+    })
   }
 
   function settled(bytes: number): void {
@@ -95,10 +173,14 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
     },
     hasPlace: (bytes) => head === queue.length && fits(bytes),
     run(task, bytes, onDropped) {
-      queue.push({ task, bytes, onDropped })
-      waitingBytes += bytes
-      budget.add(bytes)
+      enqueue({ task, bytes, onDropped })
       pump()
+    },
+    runTogether<Item>(batching: Batching<Item>, item: Item, bytes: number, onDropped?: () => void) {
+      const task = { batching: batching as Batching<unknown>, item }
+      enqueue({ task, bytes, onDropped })
+      if (queue.length - head >= batching.limits(item).maxEvents) pump()
+      else pumpSoon()
     },
     hold() {
       isHeld = true

@@ -145,7 +145,10 @@ test('A2, C1: one CloudEvent is an object, and on Kubernetes an array of one', (
   expect(kubernetes.body?.toString()).toBe(`[${json}]`)
 })
 
-test('several events in binary mode are refused: there are no batches of it', () => {
-  const event = binaryEvent(required, null)
-  expect(() => webhookRequest([event, event], options)).toThrow('binary mode carries one event per request, not 2')
+test('several events of a subscription in binary mode are a batch all the same, for there is none of it', () => {
+  const binary = binaryEvent({ ...required, id: '2' }, Buffer.from(data), 'application/json')
+  const request = webhookRequest([structuredEvent(json), binary], options)
+  expect(request).toEqual(webhookRequest([structuredEvent(json), binary], structured))
+  const read = [HTTP.toEvent<unknown>({ headers: request.headers, body: request.body?.toString() })].flat()
+  expect(read.map(({ id }) => id)).toEqual(['1', '2'])
 })

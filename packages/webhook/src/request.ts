@@ -15,7 +15,7 @@ export interface WebhookRequest {
 
 /**
  * What a webhook receives (interface, "What a webhook receives"; CloudEvents HTTP binding 1.0, sections 3.1 to 3.3).
- * Throws for several events in binary mode, which has no batches: a subscription with batches is structured.
+ * Several events are never in binary mode, which has no batches: they travel as they would in structured mode.
  */
 export function webhookRequest(
   events: readonly [CloudEvent, ...CloudEvent[]],
@@ -27,8 +27,7 @@ export function webhookRequest(
     'barnabas-subscription': shape.id,
     'barnabas-attempt': String(attemptNumber),
   }
-  if (shape.mode === 'structured') return structuredRequest(headers, events, shape)
-  if (events.length > 1) throw new Error(`binary mode carries one event per request, not ${events.length}`)
+  if (shape.mode === 'structured' || events.length > 1) return structuredRequest(headers, events, shape)
   const [event] = events
   const { contentType, body } = binaryData(event)
   addAttributes(headers, event)

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { parseSubscription } from './parse-subscription.ts'
+import { batchOf } from './subscription-batch.ts'
+
+const least = { id: 'orders', topics: ['orders'], sink: 'https://example.com/hook' }
+const kibibyte = 1_024
+
+test.each([
+  ['nothing is set', undefined, 1, 64 * kibibyte],
+  ['neither of the two is set', {}, 1, 64 * kibibyte],
+  ['only the count', { maxEvents: 100 }, 100, 64 * kibibyte],
+  ['only the count, 1: off', { maxEvents: 1 }, 1, 64 * kibibyte],
+  ['only the size', { preferredSize: '1024KB' }, 10, 1_024 * kibibyte],
+  ['only the size, that of the default', { preferredSize: '64KB' }, 10, 64 * kibibyte],
+  ['both, at their least', { maxEvents: 1, preferredSize: '1KB' }, 1, kibibyte],
+  ['both, at their most', { maxEvents: 5_000, preferredSize: '1024KB' }, 5_000, 1_024 * kibibyte],
+  ['a size in another unit', { maxEvents: 2, preferredSize: '1MB' }, 2, 1_024 * kibibyte],
+])('A11, C1: %s', (_what, batch, maxEvents, preferredBytes) => {
+  const parsed = parseSubscription({ ...least, mode: 'structured', ...(batch && { batch }) })
+  if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join('\n'))
+  expect(parsed.subscription.batch).toEqual({ maxEvents, preferredBytes })
+  expect(parsed.warnings).toEqual([])
+})
+
+test.each([
+  ['event-grid-kubernetes', { maxEvents: 20 }, { maxEvents: 20, preferredBytes: 1_058_576 }],
+  ['event-grid-kubernetes', { preferredSize: '2KB' }, { maxEvents: 10, preferredBytes: 2_048 }],
+  ['event-grid-kubernetes', {}, { maxEvents: 1, preferredBytes: 1_058_576 }],
+  ['event-grid', { maxEvents: 20 }, { maxEvents: 20, preferredBytes: 65_536 }],
+] as const)('C1: with notation %s, %j is %j', (notation, written, expected) => {
+  expect(batchOf(written, notation)).toEqual(expected)
+})
+
+test.each([
+  [{ maxEvents: 0 }, 'batch.maxEvents: 0 is not a whole number from 1 to 5000'],
+  [{ maxEvents: 5_001 }, 'batch.maxEvents: 5001 is not a whole number from 1 to 5000'],
+  [{ maxEvents: 1.5 }, 'batch.maxEvents: 1.5 is not a whole number from 1 to 5000'],
+  [{ maxEvents: '10' }, 'batch.maxEvents: "10" is not a whole number from 1 to 5000'],
+  [{ maxEvents: null }, 'batch.maxEvents: null is not a whole number from 1 to 5000'],
+  [{ preferredSize: '0KB' }, 'batch.preferredSize: "0KB" is not a size from 1KB to 1024KB, such as 64KB'],
+  [{ preferredSize: '1023B' }, 'batch.preferredSize: "1023B" is not a size from 1KB to 1024KB, such as 64KB'],
+  [{ preferredSize: '1025KB' }, 'batch.preferredSize: "1025KB" is not a size from 1KB to 1024KB, such as 64KB'],
+  [{ preferredSize: 64 }, 'batch.preferredSize: 64 is not a size from 1KB to 1024KB, such as 64KB'],
+  [{ maxEvent: 5 }, 'batch.maxEvent: is not a known field (did you mean maxEvents?)'],
+  [5, 'batch: 5 is not a mapping of fields to values'],
+  ['none', 'batch: "none" is not a mapping of fields to values'],
+  [[], 'batch: [] is not a mapping of fields to values'],
+])('the batch %j is refused by name', (batch, message) => {
+  const parsed = parseSubscription({ ...least, batch })
+  expect(parsed.kind === 'invalid' && parsed.problems.map((problem) => problem.message)).toEqual([message])
+})
+
+test('batches of several in binary mode are accepted, and whoever applies them is told how they travel', () => {
+  const parsed = parseSubscription({ ...least, batch: { maxEvents: 10 } })
+  expect(parsed.kind === 'valid' && parsed.warnings).toEqual([
+    expect.stringMatching(/^batch: .*application\/cloudevents-batch\+json.* no batch in binary mode/),
+  ])
+  const off = parseSubscription({ ...least, batch: { maxEvents: 1 } })
+  expect(off.kind === 'valid' && off.warnings).toEqual([])
+})

@@ -1,0 +1,57 @@
+import {
+  maxEventsDefault,
+  maxEventsLimit,
+  preferredBytesDefault,
+  preferredBytesDefaultOnKubernetes,
+  preferredBytesMax,
+  preferredBytesMin,
+} from './batch.ts'
+import type { BatchLimits } from './batch.ts'
+import type { Notation } from './schemas.ts'
+import { parseSize } from './size.ts'
+import type { Report } from './subscription-field.ts'
+import { field, mapping, notAvailable, readNumber, shown } from './subscription-field.ts'
+
+/** `batch` as a person writes it. */
+export const batchSchema = mapping({
+  maxEvents: field((value, report) => readNumber(value, report, 1, maxEventsLimit)).optional(),
+  preferredSize: field(readPreferredSize).optional(),
+  window: field(notAvailable).optional(),
+})
+
+export interface WrittenBatch {
+  readonly maxEvents?: number | undefined
+  readonly preferredSize?: string | undefined
+}
+
+/** What `batch` means: off without either field, and with one of them the other has its default (row A11). */
+export function batchOf(written: WrittenBatch = {}, notation: Notation = 'barnabas'): BatchLimits {
+  const { maxEvents, preferredSize } = written
+  const ownDefault = notation === 'event-grid-kubernetes' ? preferredBytesDefaultOnKubernetes : preferredBytesDefault
+  return {
+    maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : maxEventsDefault),
+    preferredBytes: parseSize(preferredSize) ?? ownDefault,
+  }
+}
+
+/** CloudEvents knows no batch in binary mode: several travel in another format than one alone. */
+export function batchWarnings({
+  batch,
+  mode = 'binary',
+}: {
+  readonly batch?: WrittenBatch | undefined
+  readonly mode?: string | undefined
+}): string[] {
+  if (mode !== 'binary' || batchOf(batch).maxEvents === 1) return []
+  return [
+    'batch: several events travel as application/cloudevents-batch+json, for there is no batch in binary mode; ' +
+      'one alone still travels in binary mode, or as application/cloudevents+json with mode: structured',
+  ]
+}
+
+function readPreferredSize(value: unknown, report: Report): string | undefined {
+  const bytes = parseSize(value)
+  if (bytes !== null && bytes >= preferredBytesMin && bytes <= preferredBytesMax) return value as string
+  const range = `from 1KB to ${preferredBytesMax / 1_024}KB`
+  return report(`${shown(value)} is not a size ${range}, such as 64KB`)
+}

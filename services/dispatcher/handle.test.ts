@@ -1,0 +1,170 @@
+import { retryPolicyOf } from '@barnabas/core'
+import type { KafkaRecord, Subscription } from '@barnabas/core'
+import { createReadBudget, createWindow } from '@barnabas/delivery'
+import type { CarriedOut, Deliverer, TrackedPartition } from '@barnabas/delivery'
+import { expect, test } from 'vitest'
+import { createHandle } from './handle.ts'
+
+const single: Subscription = {
+  id: 'orders',
+  generation: 7,
+  revision: 1,
+  topics: ['orders'],
+  sink: 'https://example.com/hook',
+  startOffsets: {},
+  types: [],
+  filters: [],
+  timeoutMs: 30_000,
+  notation: 'barnabas',
+  schema: 'CloudEventSchemaV1_0',
+  mode: 'structured',
+  concurrency: 1,
+  batch: { maxEvents: 1, preferredBytes: 65_536 },
+  retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
+  deadLetter: null,
+}
+const batched: Subscription = { ...single, batch: { maxEvents: 10, preferredBytes: 4_096 } }
+
+/** Hands records over to a subscription whose attempts end when they are told to, and writes down what comes of them. */
+function handling(first: Subscription) {
+  const steps: string[] = []
+  const attempts: (() => void)[] = []
+  let subscription = first
+  let isLost = false
+  let nextOffset = 0
+  const done: CarriedOut = { kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } }
+  const idOf = (offset: number) => `event-${offset}`
+  const ended = () => new Promise<void>((resolve) => attempts.push(resolve))
+  const deliverer: Deliverer = {
+    async deliver({ event }) {
+      steps.push(`${event.attributes.get('id')} alone`)
+      await ended()
+      return done
+    },
+    async deliverTogether(deliveries, onCarriedOut) {
+      if (deliveries.length === 0) return
+      const names = deliveries.map(
+        ({ event, subscription: { revision } }) => `${event.attributes.get('id')}/${revision}`,
+      )
+      steps.push(names.join(' '))
+      await ended()
+      for (const delivery of deliveries) onCarriedOut(delivery, done)
+    },
+    async settle(verdict) {
+      steps.push(verdict.kind)
+      return { kind: 'durable', wroteRecord: true, verdict }
+    },
+    settleDamaged: () => Promise.reject(new Error('a source record has no delivery headers')),
+  }
+  const window = createWindow({
+    limit: () => subscription.concurrency,
+    bytesMax: 1_000_000,
+    budget: createReadBudget(1_000_000),
+  })
+  const partition: TrackedPartition = {
+    topic: 'orders',
+    partition: 0,
+    get lost() {
+      return isLost
+    },
+    settled: undefined,
+    openCount: 0,
+    take: (offset) => ({ offset, isDone: false }),
+    finish: ({ offset }, wroteRecord) => void steps.push(`${idOf(offset)} finished${wroteRecord ? ' by a write' : ''}`),
+    pause() {},
+    resume() {},
+    seek() {},
+  }
+  const handle = createHandle({
+    subscription: () => subscription,
+    window,
+    deliverer,
+    cancel: new AbortController().signal,
+    onFiltered: () => void steps.push('filtered out'),
+  })
+  return {
+    steps,
+    attempts,
+    window,
+    lose: () => void (isLost = true),
+    change: (next: Subscription) => void (subscription = next),
+    /** Events of these sizes, all of them in one turn of the event loop; 0 for a record that is no event. */
+    hand(sizes: readonly number[]) {
+      for (const size of sizes) {
+        handle(partition, sourceRecord(nextOffset, idOf(nextOffset), size))
+        nextOffset += 1
+      }
+    },
+  }
+}
+
+function sourceRecord(offset: number, id: string, size: number): KafkaRecord {
+  const json = JSON.stringify({ specversion: '1.0', id, source: '/shop', type: 'order.created', data: '' })
+  const value = Buffer.from(size === 0 ? 'no event' : `${json.slice(0, -2)}${'x'.repeat(size - json.length)}"}`)
+  return { topic: 'orders', partition: 0, offset, timestamp: 0, key: null, value, headers: {} }
+}
+
+test('without batches each event is an attempt of its own', async () => {
+  const { hand, steps, attempts } = handling(single)
+  hand([200, 200])
+  await expect.poll(() => attempts.length).toBe(1)
+  expect(steps).toEqual(['event-0 alone'])
+})
+
+test('A11: what is there goes together as far as it fits, and what is larger than the target goes alone', async () => {
+  const { hand, steps, attempts } = handling(batched)
+  hand([2_000, 2_000, 2_000, 9_000, 100, 100])
+  for (const index of [0, 1, 2, 3]) {
+    await expect.poll(() => attempts.length).toBe(index + 1)
+    attempts[index]?.()
+  }
+  await expect.poll(() => steps.length).toBe(10)
+  expect(steps.filter((step) => !step.includes('finished'))).toEqual([
+    'event-0/1 event-1/1',
+    'event-2/1',
+    'event-3/1',
+    'event-4/1 event-5/1',
+  ])
+})
+
+test('what is no event becomes a dead letter, and takes nothing from those around it', async () => {
+  const { hand, steps, attempts } = handling(batched)
+  hand([200, 0, 200])
+  await expect.poll(() => attempts.length).toBe(1)
+  attempts[0]?.()
+  await expect.poll(() => steps.length).toBe(5)
+  expect(steps.toSorted()).toEqual([
+    'dead-letter',
+    'event-0 finished',
+    'event-0/1 event-2/1',
+    'event-1 finished by a write',
+    'event-2 finished',
+  ])
+})
+
+test('a batch goes by the revision that counts when it begins', async () => {
+  const { hand, steps, attempts, change, window } = handling(batched)
+  hand([200])
+  await expect.poll(() => attempts.length).toBe(1)
+  hand([200, 200, 200])
+  await expect.poll(() => window.waiting).toBe(3)
+  change({ ...batched, revision: 2, batch: { maxEvents: 2, preferredBytes: 4_096 } })
+  attempts[0]?.()
+  await expect.poll(() => attempts.length).toBe(2)
+  expect(steps.at(-1)).toBe('event-1/2 event-2/2')
+})
+
+test('what was filtered out waits for nobody', async () => {
+  const { hand, steps } = handling({ ...batched, types: ['another'] })
+  hand([200])
+  expect(steps).toEqual(['filtered out', 'event-0 finished'])
+})
+
+test('of a lost partition nothing is attempted', async () => {
+  const { hand, steps, window, lose } = handling(batched)
+  hand([200, 0, 200])
+  lose()
+  await expect.poll(() => window.waiting).toBe(0)
+  await window.idle()
+  expect(steps).toEqual([])
+})
