@@ -20,24 +20,36 @@ export async function startReceiver(answer: (id: string, attempt: number) => num
   const server = createServer(take)
   server.keepAliveTimeout = 60_000
   server.on('connection', (socket) => {
+    accepted += 1
+    waitingSince.set(socket, nobodyWaitedAt)
     socket.on('close', () => {
       const last = lastOf.get(socket)
       if (last !== undefined) attempts[last] = { ...attempts[last]!, closedAt: Date.now() }
     })
   })
-  // On a busy machine the receiver looks late, and a request waits for it: up to a turn of the event loop until its
-  // connection is accepted, and one more until it is read. The last three turns, the oldest first.
+  // On a busy machine the receiver looks late, and a request waits for it: up to two turns of the event loop until it is
+  // read. The last three turns, the oldest first.
   let looks = [Date.now(), Date.now(), Date.now()] as const
-  setInterval(() => (looks = [looks[1], looks[2], Date.now()]), 10).unref()
+  // The first request of a connection waits with it, and of those that wait one is accepted in a turn (libuv 1.45).
+  let accepted = 0
+  let acceptedBefore = 0
+  let nobodyWaitedAt = Date.now()
+  const waitingSince = new WeakMap<Socket, number>()
+  setInterval(() => {
+    if (accepted === acceptedBefore) nobodyWaitedAt = looks[2]
+    acceptedBefore = accepted
+    looks = [looks[1], looks[2], Date.now()]
+  }, 10).unref()
 
   function take(request: IncomingMessage, response: ServerResponse): void {
     const id = String(request.headers['ce-id'])
     const number = Number(request.headers['barnabas-attempt'])
     const at = Date.now()
+    const notBefore = Math.min(looks[0], waitingSince.get(request.socket) ?? Infinity)
+    waitingSince.delete(request.socket)
     request.resume()
     const status = answer(id, number)
-    const index =
-      attempts.push({ id, number, at, notBefore: looks[0], answeredAt: null, closedAt: null, status: null }) - 1
+    const index = attempts.push({ id, number, at, notBefore, answeredAt: null, closedAt: null, status: null }) - 1
     lastOf.set(request.socket, index)
     if (status === null) return
     request.on('end', () => {
