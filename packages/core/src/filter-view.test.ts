@@ -113,6 +113,13 @@ describe('a CloudEvent', () => {
     }
   })
 
+  test('10 MB of JSON', () => {
+    const items = Array.from({ length: 100_000 }, (_, index) => `{"name":"${'x'.repeat(80)}","number":${index}}`)
+    const view = cloudEventView(binary(`{"items":[${items.join()}],"a":"${'y'.repeat(100_000)}"}`))
+    expect(at(view, 'data.a')).toHaveLength(100_000)
+    expect(at(view, 'data.items')).toHaveLength(100_000)
+  })
+
   test('JSON that is nested a hundred thousand deep', () => {
     const deep = `{"a":1,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect(at(cloudEventView(binary(deep)), 'data.a')).toBe(1)
