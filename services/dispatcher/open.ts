@@ -4,6 +4,7 @@ import { createDispatcher } from './service.ts'
 /** Opens the dispatcher in this process: it takes up every subscription and follows their changes. */
 export async function openDispatcher(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger, metrics } = host
+  await host.followProgress()
   const dispatcher = createDispatcher({
     kafka,
     names,

@@ -4,6 +4,7 @@ import { createRetrier } from './service.ts'
 /** Opens the retrier in this process: it shares the tiers with the other retriers and reads its part of them. */
 export async function openRetrier(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger } = host
+  await host.followProgress()
   const retrier = createRetrier({
     kafka,
     names,

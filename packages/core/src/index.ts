@@ -26,7 +26,7 @@ export { nearestName } from './nearest-name.ts'
 export { createOffsetTracker } from './offset-tracker.ts'
 export type { OffsetTracker, OpenRecord } from './offset-tracker.ts'
 export { outcomeOfStatus, outcomes } from './outcome.ts'
-export type { AttemptResult, Outcome } from './outcome.ts'
+export type { AttemptReport, AttemptResult, Outcome } from './outcome.ts'
 export { createCommand, heldTopic, minInsyncReplicas, ownTopics } from './own-topics.ts'
 export type { OwnTopic, OwnTopicsOptions } from './own-topics.ts'
 export { parseSubscription } from './parse-subscription.ts'
@@ -34,6 +34,14 @@ export type { InvalidSubscription, ParseOptions, ReadSubscription, ValidSubscrip
 export { planApply } from './plan-apply.ts'
 export type { ApplyInput, ApplyPlan, PartitionRange } from './plan-apply.ts'
 export type { HeaderValue, KafkaRecord, OutgoingRecord, RecordHeaders, TopicPartition } from './record.ts'
+export {
+  lateAnswerWithinMs,
+  lateSuccessKeptMs,
+  lateSuccessValue,
+  parseLateSuccess,
+  progressKey,
+} from './late-success.ts'
+export type { LateSuccess } from './late-success.ts'
 export { obeyingRetryAfter, parseRetryAfter } from './retry-after.ts'
 export { endpointKinds, retryLimitsOf, retryPolicyOf, retryPresets } from './retry-policy.ts'
 export type { DelayStep, EventGridDefaults, RetryPolicy, RetryPreset, RetrySpec } from './retry-policy.ts'

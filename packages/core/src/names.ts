@@ -10,6 +10,8 @@ export interface Names {
   readonly status: string
   /** What is said to the services; key = subscription id. */
   readonly commands: string
+  /** What is known of single events besides their records: late successes. Key: subscription, generation, position. */
+  readonly progress: string
   /** Dead letters of every subscription that names no topic of its own. */
   readonly deadLetter: string
   retryTopic(tier: TierName): string
@@ -39,6 +41,7 @@ export function names(prefix: string): Names {
     subscriptions: `${prefix}.subscriptions`,
     status: `${prefix}.status`,
     commands: `${prefix}.commands`,
+    progress: `${prefix}.progress`,
     deadLetter: `${prefix}.dead-letter`,
     retryTopic,
     retryTopics: tiers.map(({ name }) => retryTopic(name)),

@@ -36,6 +36,12 @@ export interface AttemptResult {
   readonly retryAfter?: number
 }
 
+/** What an attempt is reported as; one that its deadline ended may bring an answer yet (design, promise 2). */
+export interface AttemptReport extends AttemptResult {
+  /** Resolves with what was answered late, or null when nothing was within its time (row A7). Never rejects. */
+  readonly lateAnswer?: Promise<AttemptResult | null>
+}
+
 /** The outcome that an HTTP status stands for: rows A16 and A18 (success is exactly 200–204). */
 export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status <= 204) return 'Delivered'

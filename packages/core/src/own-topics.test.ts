@@ -7,7 +7,7 @@ const topics = ownTopics(options)
 const topic = (name: string) => topics.find((each) => each.topic === `shop.${name}`)!
 
 test('a first start makes the control topics, every tier and the dead-letter topic', () => {
-  expect(topics).toHaveLength(3 + 21 + 1)
+  expect(topics).toHaveLength(4 + 21 + 1)
   expect(topic('subscriptions')).toEqual({
     topic: 'shop.subscriptions',
     partitions: 1,
@@ -21,6 +21,7 @@ test('a first start makes the control topics, every tier and the dead-letter top
     config: { 'cleanup.policy': 'delete', 'retention.ms': '7776000000' },
     operatorOwned: ['retention.ms', 'cleanup.policy'],
   })
+  expect(topic('progress')).toMatchObject({ partitions: 1, config: { 'cleanup.policy': 'compact' } })
   for (const tier of ['now', '1s', '512s', '12h']) {
     expect(topic(`retry.${tier}`)).toMatchObject({
       partitions: 4,

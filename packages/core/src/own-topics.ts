@@ -37,6 +37,7 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
       config: { 'cleanup.policy': 'delete', 'retention.ms': String(90 * day), ...durability },
       operatorOwned: ['retention.ms', 'cleanup.policy'],
     },
+    { topic: own.progress, ...control, operatorOwned: [] },
     ...own.retryTopics.map((topic) => waitingTopic(topic, tierPartitions, replication)),
     {
       topic: own.deadLetter,

@@ -82,6 +82,8 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
     presentOf: (each) => each,
     onAttempt: (_id, change) => onAttempt(change),
     report: (report) => void reports.push(report),
+    lateSuccesses: { write: async () => {}, lateSuccessOf: () => null },
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
   const batch = (members: readonly string[], states: Record<string, Partial<DeliveryState>> = {}, owner?: Owner) =>
     deliverer.deliverTogether(

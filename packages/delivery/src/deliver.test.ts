@@ -1,10 +1,18 @@
 import { decodeEvent, newDeliveryState, retryPolicyOf, tiers } from '@barnabas/core'
-import type { AttemptResult, CloudEvent, OutgoingRecord, Subscription } from '@barnabas/core'
-import { expect, test } from 'vitest'
+import type {
+  AttemptReport,
+  AttemptResult,
+  CloudEvent,
+  LateSuccess,
+  OutgoingRecord,
+  Subscription,
+} from '@barnabas/core'
+import { describe, expect, test, vi } from 'vitest'
 import { createCarryOut } from './carry-out.ts'
 import type { HeldTopic } from './carry-out.ts'
 import { createDeliverer } from './deliver.ts'
 import type { DeliveryReport } from './deliver.ts'
+import type { LateSuccesses } from './late-answers.ts'
 import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
@@ -59,13 +67,19 @@ const answered = (status: number, outcome: AttemptResult['outcome']): AttemptRes
 
 /** The engine with a sender that answers as told and writers that write down what they are given. */
 function engine(
-  result: AttemptResult,
+  result: AttemptReport,
   refuse: (record: OutgoingRecord) => boolean = () => false,
-  changed: { presentOf?: (each: Subscription) => Subscription | null; write?: Writers['write']; held?: HeldTopic } = {},
+  changed: {
+    presentOf?: (each: Subscription) => Subscription | null
+    write?: Writers['write']
+    held?: HeldTopic
+    lateSuccessOf?: LateSuccesses['lateSuccessOf']
+  } = {},
 ) {
   const written: OutgoingRecord[] = []
   const attempts: number[] = []
   const reports: DeliveryReport[] = []
+  const late: LateSuccess[] = []
   const writers: Writers = {
     async write(forms, owner) {
       if (owner.lost) return { kind: 'abandoned' }
@@ -102,6 +116,11 @@ function engine(
     presentOf: changed.presentOf ?? ((each) => each),
     onAttempt: () => {},
     report: (report) => void reports.push(report),
+    lateSuccesses: {
+      write: async (success) => void late.push(success),
+      lateSuccessOf: changed.lateSuccessOf ?? (() => null),
+    },
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
   const state = newDeliveryState(subscription, { topic: 'orders', partition: 2, offset: 40 }, now - 100)
   const deliver = (changes: Partial<typeof state> = {}, to: Subscription = subscription, owner: Owner = ours) =>
@@ -113,7 +132,7 @@ function engine(
       owner,
       signal: new AbortController().signal,
     })
-  return { deliver, deliverer, written, attempts, reports, state }
+  return { deliver, deliverer, written, attempts, reports, state, late }
 }
 
 test('a success is done without a write', async () => {
@@ -347,4 +366,62 @@ test('a held record that cannot be written holds its offset: nothing is done unt
   partition.lost = true
   await second
   expect([done, reports.map(({ verdict }) => verdict.kind)]).toEqual([['durable', 'abandoned'], ['hold']])
+})
+
+describe('A7: answers after the deadline', () => {
+  const timedOut = (lateAnswer: Promise<AttemptResult | null>): AttemptReport => ({
+    ...answered(503, 'TimedOut'),
+    status: null,
+    lateAnswer,
+  })
+
+  test('a success is told to those who come to the queued retry, with the number of its attempt', async () => {
+    const answer = Promise.withResolvers<AttemptResult | null>()
+    const { deliver, written, late, state } = engine(timedOut(answer.promise))
+    await deliver({ attempts: 1, firstAttemptTime: now })
+    expect([written.length, late]).toEqual([1, []])
+    answer.resolve({ ...answered(204, 'Delivered'), endedAt: now + 40_000 })
+    await vi.waitFor(() => expect(late).toHaveLength(1))
+    const { subscriptionId, generation, source } = state
+    expect(late).toEqual([
+      { subscriptionId, generation, source, redrives: 0, attempt: 2, status: 204, at: now + 40_000 },
+    ])
+  })
+
+  test.each([null, answered(503, 'Busy'), answered(400, 'BadRequest')])('%j says nothing', async (answer) => {
+    const { deliver, written, late } = engine(timedOut(Promise.resolve(answer)))
+    await deliver()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([written.length, late]).toEqual([1, []])
+  })
+
+  test('an event that has come to its end waits for none', async () => {
+    const { deliver, written, late } = engine(timedOut(Promise.resolve(answered(200, 'Delivered'))))
+    await deliver({ attempts: 2, firstAttemptTime: now })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(text(written[0]?.headers['barnabas-dead-letter-reason'])).toBe('MaxDeliveryAttemptsExceeded')
+    expect(late).toEqual([])
+  })
+
+  test('a retry whose event was taken is not made, though its time to live is over, and is reported as done once', async () => {
+    const success = { redrives: 0 } as LateSuccess
+    const { deliver, written, attempts, reports } = engine(answered(200, 'Delivered'), undefined, {
+      lateSuccessOf: ({ attempts: made }) => (made === 2 ? success : null),
+    })
+    expect(await deliver({ attempts: 2, expiryTime: now - 1 })).toEqual({
+      kind: 'durable',
+      wroteRecord: false,
+      verdict: { kind: 'done' },
+    })
+    expect([written, attempts]).toEqual([[], []])
+    expect(reports).toMatchObject([{ result: null, verdict: { kind: 'done' }, state: { attempts: 2 } }])
+  })
+
+  test('a first attempt is always made', async () => {
+    const { deliver, attempts } = engine(answered(200, 'Delivered'), undefined, {
+      lateSuccessOf: () => ({ redrives: 0 }) as LateSuccess,
+    })
+    await deliver()
+    expect(attempts).toEqual([1])
+  })
 })

@@ -1,11 +1,13 @@
 import {
   afterAttempt,
   destinationForDisplay,
+  lateAnswerWithinMs,
   obeyingRetryAfter,
   verdictAfterAttempt,
   verdictWhenDue,
 } from '@barnabas/core'
 import type {
+  AttemptReport,
   AttemptResult,
   CloudEvent,
   DeadLetter,
@@ -18,6 +20,9 @@ import type {
 import { writeDeadLetter } from './carry-out.ts'
 import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
 import { createTogether } from './deliver-together.ts'
+import { awaitLateAnswer } from './late-answers.ts'
+import type { LateSuccesses } from './late-answers.ts'
+import type { Logger } from './logger.ts'
 import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
@@ -30,10 +35,11 @@ export interface Sender {
       readonly shape: RequestShape
       readonly attemptNumber: number
       readonly timeoutMs: number
+      readonly lateMs: number
       readonly connectionsMax: number
       readonly signal: AbortSignal
     },
-  ): Promise<AttemptResult>
+  ): Promise<AttemptReport>
 }
 
 export interface Delivery {
@@ -71,6 +77,8 @@ export interface DeliverOptions {
   readonly presentOf: (subscription: Subscription) => Subscription | null
   readonly onAttempt: (subscriptionId: string, change: 1 | -1) => void
   readonly report: (report: DeliveryReport) => void
+  readonly lateSuccesses: LateSuccesses
+  readonly logger: Logger
 }
 
 export interface Deliverer {
@@ -104,7 +112,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     if (over !== null) return settle(over, parcel, { subscription, event }, owner)
 
     options.onAttempt(subscription.id, 1)
-    let result: AttemptResult
+    let result: AttemptReport
     try {
       result = await sender.attempt([event], attemptOptions(subscription, parcel.state.attempts + 1, signal))
     } finally {
@@ -113,17 +121,22 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     return conclude(delivery, result, random())
   }
 
-  /** Null when an attempt may be made. The first one always may. */
+  /** Null when an attempt may be made. The first one always may; a later one unless its receiver took the event after all. */
   function verdictWithoutAttempt({ subscription, parcel: { state } }: Delivery): Verdict | null {
-    return state.attempts === 0 ? null : verdictWhenDue(state, subscription.retry, now(), handlingOf(subscription))
+    if (state.attempts === 0) return null
+    if (options.lateSuccesses.lateSuccessOf(state) !== null) return { kind: 'done' }
+    return verdictWhenDue(state, subscription.retry, now(), handlingOf(subscription))
   }
 
   /** What follows from an attempt for one of its events. `chance` is in [0, 1), and the same for all of one attempt. */
-  function conclude(delivery: Delivery, result: AttemptResult, chance: number): CarriedOut | Promise<CarriedOut> {
+  function conclude(delivery: Delivery, result: AttemptReport, chance: number): CarriedOut | Promise<CarriedOut> {
     const { subscription, event, parcel, owner, dueAt } = delivery
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const scheduled = verdictAfterAttempt(result, state.attempts, subscription.retry, handlingOf(subscription), chance)
     const verdict = obeyingRetryAfter(scheduled, result, state.expiryTime)
+    if (result.lateAnswer !== undefined && verdict.kind === 'retry') {
+      void awaitLateAnswer(result.lateAnswer, state, options.lateSuccesses, options.logger)
+    }
     const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
     const latenessMs = dueAt === null ? null : result.startedAt - dueAt
     const about = { state, event, subscription, result, latenessMs }
@@ -201,6 +214,7 @@ function attemptOptions(subscription: Subscription, attemptNumber: number, signa
     shape: subscription,
     attemptNumber,
     timeoutMs: subscription.timeoutMs,
+    lateMs: lateAnswerWithinMs * subscription.retry.timeScale,
     connectionsMax: subscription.concurrency,
     signal,
   }

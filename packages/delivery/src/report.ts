@@ -70,7 +70,8 @@ export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
   const attempt = result === null ? '' : `attempt ${state.attempts}: ${result.outcome}${status}, `
   switch (verdict.kind) {
     case 'done':
-      return `attempt ${state.attempts}: ${result?.outcome ?? 'Delivered'}${status}`
+      if (result === null) return `attempt ${state.attempts}: Delivered after its deadline, no more attempts`
+      return `attempt ${state.attempts}: ${result.outcome}${status}`
     case 'retry':
     case 'retry-in-place':
       return `${attempt}next attempt at ${rfc3339(verdict.dueAt)}`

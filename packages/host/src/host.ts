@@ -8,11 +8,12 @@ import type { KafkaClient } from '@barnabas/kafka'
 import {
   createHeldTopics,
   createTopicMender,
+  openProgressLog,
   openStatusStore,
   openSubscriptionRegistry,
   prepareOwnTopics,
 } from '@barnabas/registry'
-import type { PrepareOwnTopicsOptions, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
+import type { PrepareOwnTopicsOptions, ProgressLog, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
 import {
   connectionAdvice,
   createHealth,
@@ -57,6 +58,8 @@ export interface Host {
   readonly toldElsewhere: Set<string>
   /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
   opened<Service>(opening: Promise<Service>): Promise<Service>
+  /** Whoever makes retries calls it first: resolves when it is known which of them need not be made. */
+  followProgress(): Promise<void>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
   hold(services: readonly HostedService[]): void
   /** Ends the process with status 1: something that it cannot do without is gone. */
@@ -138,6 +141,8 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     logger,
   })
   const statuses = openStatusStore({ kafka, names, now: Date.now, logger })
+  const progress = openProgressLog({ kafka, names, now: Date.now, logger })
+  service.closers.add('progress', () => progress.stop())
   service.closers.add('subscriptions', () => registry.stop())
   service.closers.add('statuses', () => statuses.stop())
   await Promise.all([registry.start(), statuses.start()]).catch((error: unknown) => {
@@ -188,8 +193,11 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       defaultDeadLetterTopic: names.deadLetter,
       presentOf,
       onAttempt: (id, change) => metrics.attemptInFlight(id, change),
+      lateSuccesses: progress,
+      logger,
       report(delivery) {
         report(delivery)
+        endProgress(delivery, progress)
         for (const listener of deliveryListeners) listener(delivery)
       },
     })
@@ -212,6 +220,10 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
         const isRefused = connectionProblemOf(error).code === 'NOT_AUTHORIZED'
         throw isRefused ? startupError(error, config, ownTopics.bootstrapServer) : error
       }),
+    followProgress: () =>
+      progress.start().catch((error: unknown) => {
+        throw startupError(error, config, ownTopics.bootstrapServer)
+      }),
     hold(services) {
       const close = async () => void (await Promise.all(services.map((each) => each.close())))
       service.closers.add('services', close, { limitMs: config.drainTimeoutMs + drainMarginMs })
@@ -224,6 +236,16 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     },
     onDelivery: (listener) => void deliveryListeners.push(listener),
   }
+}
+
+/** What stood there for a retried event is of no use once it has come to its end. */
+function endProgress({ state, result, verdict }: DeliveryReport, progress: ProgressLog): void {
+  if (verdict.kind !== 'done' && verdict.kind !== 'dead-letter' && verdict.kind !== 'drop') return
+  const { subscriptionId, generation, source: { topic, partition, offset } = {}, attempts = 0 } = state
+  if (attempts < 2 && result !== null) return
+  if (subscriptionId === undefined || generation === undefined) return
+  if (topic === undefined || partition === undefined || offset === undefined) return
+  progress.end({ subscriptionId, generation, source: { topic, partition, offset } })
 }
 
 async function openHttp(service: ServiceProcess, config: Config, health: Health, metrics: Metrics, logger: Logger) {

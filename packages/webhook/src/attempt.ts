@@ -1,8 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import { outcomeOfStatus, parseRetryAfter, type AttemptResult } from '@barnabas/core'
+import { outcomeOfStatus, parseRetryAfter, type AttemptReport, type AttemptResult } from '@barnabas/core'
 import type { Dispatcher } from 'undici'
 import type { Slot } from './connection-pools.ts'
 import type { Deadlines, Timed } from './deadlines.ts'
+import type { LateAttempt, LateAttempts } from './late-attempts.ts'
 import type { WebhookRequest } from './request.ts'
 import { transportFailure } from './transport-error.ts'
 
@@ -25,21 +26,27 @@ export interface AttemptSettings {
   readonly authority: string
   /** From `start` to the end of the answer's head. */
   readonly timeoutMs: number
+  /** From `start`: how long an answer is waited for beyond the deadline; no longer than `timeoutMs` for not at all. */
+  readonly lateMs: number
+  readonly late: LateAttempts
   readonly limits: AnswerBodyLimits
   /** Where it stands until it holds no connection any more. */
   readonly deadlines: Deadlines<Attempt>
   /** Our own stop. */
   readonly signal: AbortSignal | undefined
   /** Called once, as soon as no more of the answer is kept. */
-  readonly onResult: (result: AttemptResult) => void
+  readonly onResult: (result: AttemptReport) => void
 }
 
 /**
  * One attempt, from the wait for a connection to the end of the answer:
  *
  *     waiting ──start──► sent ──head──► reading ──end, limit or cut──► over
- *        │                 └── error, deadline or stop ──────────────► over
+ *        │                 ├── error, deadline or stop ──────────────► over
+ *        │                 └── deadline ──► late ──head, error, cut ─► over
  *        └── stop ───────────────────────────────────────────────────► over
+ *
+ * `late` (row A7): the attempt has timed out and its slot is free; what was sent is listened to for some time yet.
  *
  * With the head the outcome is decided: a body that is cut, hangs or never ends is no failure (interface,
  * "Outcomes"). It is cut off at most once, by its deadline or by our own stop; a second reason changes nothing.
@@ -47,11 +54,11 @@ export interface AttemptSettings {
  * It is undici's handler itself, with no stream, no AbortSignal and no timer of its own: this is the hot path, and
  * these cost more than the request (docs/performance.md).
  */
-export class Attempt implements Dispatcher.DispatchHandler, Timed {
+export class Attempt implements Dispatcher.DispatchHandler, Timed, LateAttempt {
   dueAt = Infinity
   place = -1
   readonly #settings: AttemptSettings
-  #phase: 'waiting' | 'sent' | 'reading' | 'over' = 'waiting'
+  #phase: 'waiting' | 'sent' | 'reading' | 'late' | 'over' = 'waiting'
   #cutBy: 'deadline' | 'stop' | null = null
   #whileWaiting: AbortController | null = null
   #slot: Slot | null = null
@@ -60,9 +67,11 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
   #endedAt = 0
   #status = 0
   #retryAfter: number | null = null
+  #wasSent = false
   #isSettled = false
   #kept: Buffer[] | null = null
   #readBytes = 0
+  #endLate: ((answer: AttemptResult | null) => void) | null = null
 
   constructor(settings: AttemptSettings) {
     this.#settings = settings
@@ -94,7 +103,9 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
 
   cutOff(by: 'deadline' | 'stop'): void {
     if (this.#phase === 'over') return
+    if (this.#phase === 'late') return this.#endLate?.(null)
     if (this.#phase !== 'reading') this.#cutBy ??= by
+    if (this.#cutBy === 'deadline' && this.#mayComeLate()) return this.#listenOn()
     if (this.#controller !== null) {
       this.#controller.abort(cutOff)
       return
@@ -104,7 +115,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
   }
 
   onDue(): void {
-    if (this.#phase === 'reading') return this.cutOff('stop')
+    if (this.#phase === 'reading' || this.#phase === 'late') return this.cutOff('stop')
     // When the process was busy or asleep past the deadline, an answer that came in time may still lie in the socket:
     // one turn of the event loop reads it, and the event is not delivered twice.
     setImmediate(() => {
@@ -118,14 +129,16 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
     if (this.#phase === 'over') controller.abort(cutOff)
     // Nor after its deadline, of which a busy process may hear later than of its connection.
     else if (performance.now() > this.dueAt) this.cutOff('deadline')
+    else this.#wasSent = true
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     // An interim answer (103 Early Hints) decides nothing.
-    if (status < 200) return
+    if (status < 200 || this.#phase === 'over') return
     const { deadlines, limits } = this.#settings
     this.#status = status
     this.#endedAt = Date.now()
+    if (this.#phase === 'late') return this.#endLate?.(this.#answered())
     if (status === 429 || status === 503) this.#retryAfter = retryAfterOf(headers, this.#endedAt)
     this.#phase = 'reading'
     this.dueAt = performance.now() + limits.readMsMax
@@ -148,18 +161,63 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#phase === 'reading') this.#end(false)
+    else if (this.#phase === 'late') this.#endLate?.(null)
     else this.#fail(error)
+  }
+
+  get bodyBytes(): number {
+    return this.#settings.request.body?.length ?? 0
+  }
+
+  drop(): void {
+    this.#endLate?.(null)
+  }
+
+  /** It was sent, as far as anybody can tell, and there is time left for its answer. */
+  #mayComeLate(): boolean {
+    const { lateMs, timeoutMs } = this.#settings
+    return this.#phase === 'sent' && this.#wasSent && lateMs > timeoutMs
+  }
+
+  #listenOn(): void {
+    const { timeoutMs, lateMs, late, deadlines } = this.#settings
+    const answer = Promise.withResolvers<AttemptResult | null>()
+    const closeConnection = this.#slot?.letGo()
+    this.#phase = 'late'
+    this.#endLate = (result) => {
+      this.#phase = 'over'
+      this.#endLate = null
+      deadlines.forget(this)
+      late.forget(this)
+      closeConnection?.()
+      answer.resolve(result)
+    }
+    this.dueAt = performance.now() + lateMs - timeoutMs
+    deadlines.watch(this)
+    late.keep(this)
+    this.#settle({ ...this.#timedOut(), lateAnswer: answer.promise })
+  }
+
+  #timedOut(): AttemptResult {
+    const { timeoutMs } = this.#settings
+    const startedAt = this.#startedAt
+    const error = `no complete answer head within ${timeoutMs / 1_000} s`
+    const endedAt = startedAt + timeoutMs
+    return { outcome: 'TimedOut', error, status: null, responseBody: null, startedAt, endedAt }
   }
 
   #fail(error: Error): void {
     if (this.#phase === 'over') return
-    const { timeoutMs, authority } = this.#settings
+    const result = this.#cutBy === 'deadline' ? this.#timedOut() : this.#failed(error)
+    this.#leave(false)
+    this.#settle(result)
+  }
+
+  #failed(error: Error): AttemptResult {
+    const outcome = this.#cutBy === null ? transportFailure(error, this.#settings.authority) : canceled
     // One that is cut off while it waits never began.
     const startedAt = this.#phase === 'waiting' ? Date.now() : this.#startedAt
-    const endedAt = this.#cutBy === 'deadline' ? startedAt + timeoutMs : Date.now()
-    const outcome = this.#cutBy === null ? transportFailure(error, authority) : outcomeOfCut(this.#cutBy, timeoutMs)
-    this.#leave(false)
-    this.#settle({ ...outcome, status: null, responseBody: null, startedAt, endedAt })
+    return { ...outcome, status: null, responseBody: null, startedAt, endedAt: Date.now() }
   }
 
   #end(isComplete: boolean): void {
@@ -176,7 +234,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
     else this.#slot?.discard()
   }
 
-  #settle(result: AttemptResult): void {
+  #settle(result: AttemptReport): void {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#settings.onResult(result)
@@ -199,11 +257,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Timed {
 
 const cutOff = new Error('cut off')
 
-/** Of an attempt that brought no answer because we cut it off. */
-function outcomeOfCut(by: 'deadline' | 'stop', timeoutMs: number): Pick<AttemptResult, 'outcome' | 'error'> {
-  if (by === 'stop') return { outcome: 'Canceled', error: 'cut off by our own stop' }
-  return { outcome: 'TimedOut', error: `no complete answer head within ${timeoutMs / 1_000} s` }
-}
+const canceled = { outcome: 'Canceled', error: 'cut off by our own stop' } as const
 
 /** Of several the first counts, as for every header that may stand there once only. */
 function retryAfterOf({ 'retry-after': value }: AnswerHeaders, now: number): number | null {

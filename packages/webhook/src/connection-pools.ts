@@ -10,6 +10,8 @@ export interface Slot {
   release(): void
   /** Something went wrong or was cut off: the connection, even one that is still being made, is given up. */
   discard(): void
+  /** The place is free for another attempt; the connection stays until what is given back is called. */
+  letGo(): () => void
 }
 
 export interface ConnectionPools {
@@ -127,9 +129,18 @@ export function connectionPools(connect: buildConnector.connector): ConnectionPo
     removeIfIdle(destination)
   }
 
+  function letGo(destination: Destination, connection: Connection): () => void {
+    destination.active--
+    admit(destination)
+    removeIfIdle(destination)
+    return () => end(connection)
+  }
+
+  const owner: SlotOwner = { giveBack, letGo }
+
   /** For one of the destination's `active`. */
   function slotOf(destination: Destination): Slot {
-    return new OneSlot(destination, destination.idle.pop() ?? open(destination), giveBack)
+    return new OneSlot(destination, destination.idle.pop() ?? open(destination), owner)
   }
 
   return {
@@ -162,18 +173,21 @@ export function connectionPools(connect: buildConnector.connector): ConnectionPo
   }
 }
 
-type GiveBack = (destination: Destination, connection: Connection, keep: boolean) => void
+interface SlotOwner {
+  giveBack(destination: Destination, connection: Connection, keep: boolean): void
+  letGo(destination: Destination, connection: Connection): () => void
+}
 
 /** A class, because there is one per attempt and closures of its own would be several objects more. */
 class OneSlot implements Slot {
   readonly #destination: Destination
   readonly #connection: Connection
-  #giveBack: GiveBack | null
+  #owner: SlotOwner | null
 
-  constructor(destination: Destination, connection: Connection, giveBack: GiveBack) {
+  constructor(destination: Destination, connection: Connection, owner: SlotOwner) {
     this.#destination = destination
     this.#connection = connection
-    this.#giveBack = giveBack
+    this.#owner = owner
   }
 
   get pool(): Client {
@@ -188,10 +202,16 @@ class OneSlot implements Slot {
     this.#end(false)
   }
 
+  letGo(): () => void {
+    const owner = this.#owner
+    this.#owner = null
+    return owner?.letGo(this.#destination, this.#connection) ?? (() => {})
+  }
+
   #end(keep: boolean): void {
-    const giveBack = this.#giveBack
-    this.#giveBack = null
-    giveBack?.(this.#destination, this.#connection, keep)
+    const owner = this.#owner
+    this.#owner = null
+    owner?.giveBack(this.#destination, this.#connection, keep)
   }
 }
 

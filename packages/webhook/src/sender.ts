@@ -1,9 +1,10 @@
-import type { AttemptResult, CloudEvent, RequestShape } from '@barnabas/core'
+import type { AttemptReport, CloudEvent, RequestShape } from '@barnabas/core'
 import type { AddressCheck, AddressGuard } from './address-guard.ts'
 import { Attempt } from './attempt.ts'
 import { connectionPools } from './connection-pools.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
 import { createDeadlines } from './deadlines.ts'
+import { createLateAttempts } from './late-attempts.ts'
 import { oneLine } from './one-line.ts'
 import { webhookRequest, type WebhookRequest } from './request.ts'
 
@@ -24,6 +25,8 @@ export interface WebhookAttemptOptions {
   readonly attemptNumber: number
   /** From the start of the attempt to the end of the answer's head: look-up, connection and upload included. */
   readonly timeoutMs: number
+  /** From the start too: how long an answer is listened for that comes after its time; absent for no longer than that. */
+  readonly lateMs?: number
   /** Connections of this subscription to the sink's origin, 64 by default. */
   readonly connectionsMax?: number
   /** Our own stop: cuts the attempt off (`Canceled`), unless the answer's head is already there. */
@@ -33,9 +36,11 @@ export interface WebhookAttemptOptions {
 export interface WebhookSender {
   /**
    * Makes exactly one attempt (design, promise 2): no redirects, no retries. Never rejects for what a receiver, the
-   * network or the sink does. Waiting for a connection of one's own subscription comes before `startedAt`.
+   * network or the sink does. Waiting for a connection of one's own subscription comes before `startedAt`. With `lateMs`
+   * one that has timed out may bring an answer later (`lateAnswer`): its connection counts as none of `connectionsMax`,
+   * and a process keeps 64 of them, the newest.
    */
-  attempt(events: readonly [CloudEvent, ...CloudEvent[]], options: WebhookAttemptOptions): Promise<AttemptResult>
+  attempt(events: readonly [CloudEvent, ...CloudEvent[]], options: WebhookAttemptOptions): Promise<AttemptReport>
   /** Cuts off what is still in flight (`Canceled`) and closes every connection. */
   close(): Promise<void>
 }
@@ -50,6 +55,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const pools = connectionPools(guardedConnector(addressGuard, resolveAll))
   const limits = { keptBytesMax, readBytesMax, readMsMax: answerBodyMs }
   const deadlines = createDeadlines<Attempt>()
+  const late = createLateAttempts()
   const sinkOf = knownSinks(addressGuard)
   const knownSignals = new WeakSet<AbortSignal>()
 
@@ -66,11 +72,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   function attemptAt(
     sink: Sink,
     request: WebhookRequest,
-    { shape, timeoutMs, connectionsMax = connectionsMaxDefault, signal }: WebhookAttemptOptions,
-    onResult: (result: AttemptResult) => void,
+    { shape, timeoutMs, lateMs = 0, connectionsMax = connectionsMaxDefault, signal }: WebhookAttemptOptions,
+    onResult: (result: AttemptReport) => void,
   ): void {
     const { path, authority, origin } = sink
-    const attempt = new Attempt({ request, path, authority, timeoutMs, limits, deadlines, signal, onResult })
+    const times = { timeoutMs, lateMs }
+    const attempt = new Attempt({ request, path, authority, ...times, late, limits, deadlines, signal, onResult })
     if (signal !== undefined) heed(signal)
     if (signal?.aborted === true) return attempt.cutOff('stop')
     const slot = pools.take(shape.id, origin, connectionsMax)
@@ -126,7 +133,7 @@ function partsOf(url: string): Omit<Sink, 'check'> {
   return { origin: parsed.origin, path: parsed.pathname + parsed.search, authority: parsed.host }
 }
 
-function notAttempted(message: string): AttemptResult {
+function notAttempted(message: string): AttemptReport {
   const now = Date.now()
   return {
     outcome: 'ResolutionError',
