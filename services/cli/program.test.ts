@@ -72,8 +72,6 @@ test.each([
   [['dead-letters', 'list', '--topic', 'a b'], /--topic: "a b" is not a topic/],
   [['dead-letters', 'show', 'x'], /"x" is not a position; write TOPIC\/PARTITION\/OFFSET/],
   [['apply', '-f', 'good.yaml', '--paused'], /`apply --paused` is not available in this version/],
-  [['apply', '-f', 'good.yaml', '--id', 'b'], /`apply --id` is not available in this version/],
-  [['apply', '-f', 'good.yaml', '--topic', 'b'], /`apply --topic` is not available in this version/],
   [['start', 'a'], /`barnabas start` is not available in this version/],
   [['pause', 'a'], /`barnabas pause` is not available in this version/],
   [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
@@ -97,6 +95,19 @@ test.each([
   [['apply', '-f', '.'], '', /is a directory; name a file/],
   [['apply', '-f', '-'], '', /standard input: holds no subscription/],
   [['apply', '-f', 'local.yaml'], '', /local\.yaml:3:7: sink: 127\.0\.0\.1 is a loopback address; allow it with/],
+  [['apply', '-f', 'good.yaml', '--id', 'b'], '', /good\.yaml:1:5: id: is not the "b" of --id/],
+  [['apply', '-f', 'good.yaml', '--topic', 'y', 'z'], '', /good\.yaml:2:1: topics: are not the y, z of --topic/],
+  [['apply', '-f', 'good.yaml', '-', '--id', 'a'], 'properties: {}', /--id: names one subscription, but 2 are given/],
+  [
+    ['apply', '-f', '-'],
+    '{"properties": {}}',
+    /1:1: id: is missing; add --id ID[^]*add --topic TOPIC[^]*1:2: properties\.destination: is missing/,
+  ],
+  [
+    ['apply', '-f', '-', '--id', 'a', '--topic', 'x'],
+    '{"properties": {\n"destination": {"endpointType": "Webhook", "properties": {\n"endpointUrl": "<url>"}}}}',
+    /input:3:16: properties\.destination\.properties\.endpointUrl: "<url>" is not an http/,
+  ],
   [['send', 'orders', '--data', '@nope.json'], '', /--data: .*nope\.json does not exist/],
 ] as const)('%j is refused: status 1 and %s', async (args, stdin, message) => {
   const { exitStatus, out, notes } = await barnabas(args, stdin)

@@ -41,6 +41,14 @@ test('an id that stands twice is refused, across files too', () => {
   expect(problems).toEqual(['two.yaml:2:5: id: "a" stands twice, first at one.yaml:1:5'])
 })
 
+test('what Azure has in the path is supplied beside the file', () => {
+  const own = { 'one.yaml': 'sink: https://example.com/hook\n' }
+  const supplied = { id: 'a', topics: ['x', 'y'] }
+  const { subscriptions, problems } = read(own, { ...allowAll, supplied })
+  expect(problems).toEqual([])
+  expect(subscriptions.map(({ subscription }) => subscription)).toMatchObject([supplied])
+})
+
 test('a sink that may not be reached is refused where it stands', () => {
   const { problems } = read({ 'one.yaml': good }, { checkSink: () => ({ kind: 'forbidden', message: 'not there' }) })
   expect(problems).toEqual(['one.yaml:3:7: sink: not there'])

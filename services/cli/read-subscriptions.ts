@@ -4,6 +4,8 @@ import { parseSubscription } from '@barnabas/core'
 import type { ParseOptions, ValidSubscription } from '@barnabas/core'
 import type { AddressCheck } from '@barnabas/webhook'
 import { fileProblem } from './file-problem.ts'
+import { supply } from './supply.ts'
+import type { Supplied } from './supply.ts'
 import type { Terminal } from './terminal.ts'
 import { readDocuments } from './yaml-documents.ts'
 import type { Position, TextProblem } from './yaml-documents.ts'
@@ -11,6 +13,8 @@ import type { Position, TextProblem } from './yaml-documents.ts'
 export interface ReadOptions extends ParseOptions {
   /** What can be said of a sink without asking anybody. */
   readonly checkSink: (url: string) => AddressCheck
+  /** `--id` and `--topic`. */
+  readonly supplied?: Supplied
 }
 
 export interface ReadSubscriptions {
@@ -48,6 +52,8 @@ export async function readTexts(
 export function readSubscriptions(texts: readonly SourceText[], options: ReadOptions): ReadSubscriptions {
   const subscriptions: ValidSubscription[] = []
   const problems: string[] = []
+  const { supplied = {} } = options
+  let documents = 0
   const firstPlaces = new Map<string, string>()
   for (const { name, text } of texts) {
     const read = readDocuments(text)
@@ -56,7 +62,10 @@ export function readSubscriptions(texts: readonly SourceText[], options: ReadOpt
     for (const document of read.documents) {
       const report = (path: readonly (string | number)[], message: string) =>
         ofText.push({ ...document.positionOf(path), message })
-      const parsed = parseSubscription(document.value, options)
+      documents += 1
+      const { value, problems: contradictions } = supply(document.value, supplied)
+      for (const { path, message } of contradictions) report(path, message)
+      const parsed = parseSubscription(value, options)
       if (parsed.kind === 'invalid') {
         for (const { path, message } of parsed.problems) report(path, message)
         continue
@@ -71,6 +80,9 @@ export function readSubscriptions(texts: readonly SourceText[], options: ReadOpt
     }
     const inOrder = ofText.toSorted((one, other) => one.line - other.line || one.column - other.column)
     problems.push(...inOrder.map((problem) => `${placeOf(name, problem)}: ${problem.message}`))
+  }
+  if (supplied.id !== undefined && documents > 1) {
+    problems.push(`--id: names one subscription, but ${documents} are given; write \`id\` in each of them`)
   }
   return { subscriptions, problems }
 }

@@ -305,7 +305,6 @@ test.each<[field: object, message: string]>([
 })
 
 test.each([
-  [{ properties: { destination: {} } }, "subscription: Event Grid's notation is not available in this version"],
   [
     { EventStreamingName: 'x', Source: {}, Sink: {} },
     "subscription: EventBridge's notation is not available in this version",

@@ -1,4 +1,7 @@
 import { parseDuration } from './duration.ts'
+import { isEventGrid } from './event-grid-envelope.ts'
+import { translateEventGrid } from './event-grid-notation.ts'
+import { atOrigin } from './event-grid-place.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
@@ -48,7 +51,7 @@ export interface ExpectedRevision {
 }
 
 /**
- * Reads a subscription as a person wrote it (YAML or JSON, already an object). `generation`, `revision`,
+ * Reads a subscription as a person wrote it (YAML or JSON, already an object), in our notation or in Event Grid's. `generation`, `revision`,
  * `startOffsets` and `status`, which `barnabas get` prints, are accepted: the first two say what the file was taken
  * from, the others are dropped. Never throws, whatever the input.
  */
@@ -74,8 +77,21 @@ export function readSubscription(
   fields: Readonly<Record<string, unknown>>,
   options: ParseOptions,
 ): ReadSubscription | InvalidSubscription {
-  const foreign = foreignNotation(fields)
-  if (foreign !== null) return { kind: 'invalid', problems: [problemAt([], foreign)] }
+  if (isEventBridge(fields)) {
+    return { kind: 'invalid', problems: [problemAt([], "EventBridge's notation is not available in this version")] }
+  }
+  if (!isEventGrid(fields)) return readOwnNotation(fields, options)
+  const translation = translateEventGrid(fields)
+  if (translation.kind === 'invalid') return translation
+  const read = readOwnNotation(translation.fields, options)
+  if (read.kind === 'valid') return { ...read, warnings: [...translation.warnings, ...read.warnings] }
+  return { kind: 'invalid', problems: read.problems.map((problem) => atOrigin(problem, translation.origins)) }
+}
+
+function readOwnNotation(
+  fields: Readonly<Record<string, unknown>>,
+  options: ParseOptions,
+): ReadSubscription | InvalidSubscription {
   const parsed = parseFields(fields, options.unknownFields ?? 'refuse')
   if (parsed.kind === 'invalid') return parsed
   const resolved = resolve(parsed.written, options)
@@ -202,17 +218,10 @@ function warningsOf(written: WrittenSubscription, deadLetter: Subscription['dead
   return warnings
 }
 
-/** Other products' notations are recognised, so that they are refused by name. */
-function foreignNotation(fields: Readonly<Record<string, unknown>>): string | null {
-  if (Object.hasOwn(fields, 'sink')) return null
-  if (Object.hasOwn(fields, 'properties')) return "Event Grid's notation is not available in this version"
-  if (
-    Object.hasOwn(fields, 'EventStreamingName') ||
-    (Object.hasOwn(fields, 'Source') && Object.hasOwn(fields, 'Sink'))
-  ) {
-    return "EventBridge's notation is not available in this version"
-  }
-  return null
+/** Another product's notation is recognised, so that it is refused by name. */
+function isEventBridge(fields: Readonly<Record<string, unknown>>): boolean {
+  const has = (name: string) => Object.hasOwn(fields, name)
+  return !has('sink') && (has('EventStreamingName') || (has('Source') && has('Sink')))
 }
 
 function isPositive(value: unknown): value is number {

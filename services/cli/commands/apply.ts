@@ -19,7 +19,7 @@ interface ApplyCommandOptions {
   readonly force?: boolean
   readonly output?: 'json'
   readonly id?: string
-  readonly topic?: string
+  readonly topic?: readonly string[]
   readonly paused?: boolean
 }
 
@@ -34,27 +34,27 @@ export function addApply(program: Command, terminal: Terminal): void {
     .option('--dry-run', 'check everything and say what would happen, but write nothing')
     .option('--no-wait', 'do not wait for the status that the subscriptions reach')
     .option('--force', 'overwrite although the file was taken from another revision')
+    .option('--id <id>', "the id, where the file has none, such as Event Grid's JSON; for one subscription")
+    .option('--topic <topic...>', 'the source topics, where the file has none')
     .addOption(outputOption(['json']))
     .addHelpText(
       'after',
-      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook',
+      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook\n\nAn event subscription of Azure Event Grid, in its JSON:\n  barnabas apply -f event-subscription.json --id orders-to-billing --topic orders',
     )
     .action((options: ApplyCommandOptions) => apply(terminal, options))
-  for (const later of ['--id <id>', '--topic <topic>', '--paused']) {
-    command.addOption(command.createOption(later).hideHelp())
-  }
+  command.addOption(command.createOption('--paused').hideHelp())
 }
 
 async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<void> {
-  for (const later of ['id', 'topic', 'paused'] as const) {
-    if (options[later] !== undefined) throw notAvailable(`apply --${later}`)
-  }
+  if (options.paused === true) throw notAvailable('apply --paused')
   const isJson = options.output === 'json'
   const print = isJson ? (line: string) => terminal.note(line) : (line: string) => terminal.print(line)
   const surroundings = await readSurroundings(terminal)
   const { texts, problems } = await readTexts(terminal, options.file)
   const { prefix, timeScale, eventGrid } = surroundings.config
-  const read = readSubscriptions(texts, { prefix, timeScale, eventGrid, checkSink: sinkCheckOf(surroundings) })
+  const supplied = { id: options.id, topics: options.topic }
+  const checkSink = sinkCheckOf(surroundings)
+  const read = readSubscriptions(texts, { prefix, timeScale, eventGrid, checkSink, supplied })
   const all = [...problems, ...read.problems]
   if (all.length > 0) throw new Refusal([...all, 'Nothing was applied.'].join('\n'))
 
