@@ -20,6 +20,14 @@ test('the picture: records finish out of order, offsets have gaps', () => {
   expect(tracker).toMatchObject({ next: 46, committable: 46, openCount: 0 })
 })
 
+test('what an earlier life has done can be looked up before it is taken', () => {
+  const tracker = createOffsetTracker(4, [{ from: 5, to: 7 }])
+  expect([4, 5, 6, 7].map((offset) => tracker.wasDone(offset))).toEqual([false, true, true, false])
+  tracker.take(4)
+  expect(tracker.take(5)).toBeNull()
+  expect(tracker.wasDone(6)).toBe(true)
+})
+
 test('nothing taken: the start is what may be committed', () => {
   expect(createOffsetTracker(7)).toMatchObject({ next: 7, committable: 7, openCount: 0 })
 })

@@ -23,6 +23,8 @@ export interface OffsetTracker {
   /** The record to be finished later, or null for one that was done in an earlier life. */
   take(offset: number): OpenRecord | null
   finish(record: OpenRecord): void
+  /** Whether an earlier life has done it: `take` would give null for it. */
+  wasDone(offset: number): boolean
   /** Reading has gone on to here without a record (the end of a batch, a compacted gap). */
   skipTo(next: number): void
   /**
@@ -116,6 +118,7 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
       openCount -= 1
       if (taken.length > 2 * openCount + sweptAtLeast) sweep()
     },
+    wasDone: (offset) => ahead.some(({ from, to }) => from <= offset && offset < to),
     skipTo(offset) {
       if (offset > next) next = offset
     },

@@ -7,7 +7,7 @@ import { placePartitions } from './placing.ts'
 import type { PlacingOptions } from './placing.ts'
 import { watchRecreatedTopics } from './recreated-topics.ts'
 import { trackPartition } from './tracked-partition.ts'
-import type { OwnPartition, PartitionSurroundings, TrackedPartition } from './tracked-partition.ts'
+import type { CommittingPartition, OwnPartition, PartitionSurroundings } from './tracked-partition.ts'
 
 /**
  * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
@@ -44,8 +44,8 @@ export interface TrackedConsumerOptions {
   readonly startPlace: (partition: TopicPartition, found: FoundPartition) => StartPlace
   readonly onNoPlace: (partition: TopicPartition) => void
   /** Must not wait: takes each record, or seeks back to the first that it does not take. */
-  readonly onRecords: (partition: TrackedPartition, records: readonly KafkaRecord[]) => void
-  readonly onLost?: (partition: TrackedPartition) => void
+  readonly onRecords: (partition: CommittingPartition, records: readonly KafkaRecord[]) => void
+  readonly onLost?: (partition: CommittingPartition) => void
   /**
    * Before the group is joined anew: hand nothing more over, and finish what is under way. What is finished when it
    * resolves is committed before the join, so that no other member does it again. Called too, without waiting, when the
@@ -146,6 +146,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     isDraining: () => draining,
     leaseIsOver,
     settled: () => unsettled?.promise,
+    commitNow: () => commits.now(),
     onFinished: (wroteRecord) => commits.within(wroteRecord ? commitAfterWriteMs : commitIntervalMs),
   }
   const placing: PlacingOptions = {

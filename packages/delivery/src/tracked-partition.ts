@@ -16,8 +16,19 @@ export interface TrackedPartition extends TopicPartition, Owner {
   readonly openCount: number
 }
 
+/** For a reader whose commits say more than how far it has read. */
+export interface CommittingPartition extends TrackedPartition {
+  /** Whether an earlier reader has done it: `take` would give null for it. */
+  wasDone(offset: number): boolean
+  /**
+   * Resolves with true when all that is done by now is committed, so that whoever reads the partition next finds it so;
+   * with false once the partition is lost.
+   */
+  committedAll(): Promise<boolean>
+}
+
 /** What the consumer knows of its partition beside what it shows. */
-export interface OwnPartition extends TrackedPartition {
+export interface OwnPartition extends CommittingPartition {
   isLost: boolean
   readonly tracker: OffsetTracker
   readonly place: KnownPlace
@@ -41,13 +52,18 @@ export interface PartitionSurroundings {
   readonly leaseIsOver: () => boolean
   readonly settled: () => Promise<void> | undefined
   readonly onFinished: (wroteRecord: boolean) => void
+  /** Commits what is done, after a commit that is under way; it may fail. */
+  readonly commitNow: () => Promise<void>
 }
+
+/** Between two tries to commit. */
+const troubleDelayMs = 500
 
 export function trackPartition(
   { topic, partition }: TopicPartition,
   place: KnownPlace,
   label: CommitLabel,
-  { consumer, keepsAllDone, isDraining, leaseIsOver, settled, onFinished }: PartitionSurroundings,
+  { consumer, keepsAllDone, isDraining, leaseIsOver, settled, onFinished, commitNow }: PartitionSurroundings,
 ): OwnPartition {
   const tracker = createOffsetTracker(place.offset, place.done)
   let isFull = false
@@ -55,6 +71,11 @@ export function trackPartition(
   /** With half of the room free again, so that it does not stop for every record. */
   function hasRoomAgain(): boolean {
     return tracker.takeable([tracker.next], commitMetadataRoom / 2) > 0
+  }
+
+  function isCommitted(): boolean {
+    const { offset, metadata } = own.position()
+    return own.committed?.offset === offset && own.committed.metadata === metadata
   }
 
   const own: OwnPartition = {
@@ -79,6 +100,16 @@ export function trackPartition(
         own.resume()
       }
       if (!own.isLost) onFinished(wroteRecord)
+    },
+    wasDone: (offset) => tracker.wasDone(offset),
+    async committedAll() {
+      while (!own.lost) {
+        await commitNow()
+        if (own.lost) break
+        if (isCommitted()) return true
+        await new Promise((resolve) => setTimeout(resolve, troubleDelayMs))
+      }
+      return false
     },
     pause() {
       if (!own.isLost) consumer.pause([own])
