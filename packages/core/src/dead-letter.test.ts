@@ -87,10 +87,11 @@ test('A13, A15: a dead letter carries everything known about its delivery', () =
 })
 
 test('its headers are those of the reference', () => {
-  const [redriven] = deadLetterRecords({ ...letter, state: { ...state, redrives: 2 } })
+  const [redriven] = deadLetterRecords({ ...letter, blob: 'archive/letters', state: { ...state, redrives: 2 } })
   const documented = Object.entries(deliveryHeaders).filter(([, { deadLetter }]) => deadLetter)
   expect(own(redriven.headers).toSorted()).toEqual(documented.map(([name]) => name).toSorted())
   expect(String(redriven.headers['barnabas-redrives'])).toBe('2')
+  expect(String(redriven.headers['barnabas-dead-letter-blob'])).toBe('archive/letters')
 })
 
 test.each(deadLetterReasons)('A13: the reason %s goes on the wire as it stands', (reason) => {

@@ -19,6 +19,8 @@ export interface DeadLetter {
   readonly destination?: string
   /** The last answer's body, null when there was none or it is to be left out. */
   readonly responseBody?: Buffer | null
+  /** Into which blobs it belongs too: `account/container`. */
+  readonly blob?: string
   /** The bytes of delivery headers that could not be read. */
   readonly damaged?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>
 }
@@ -58,6 +60,7 @@ function deadLetterHeaders(letter: DeadLetter): RecordHeaders {
   put(headers, 'barnabas-dead-letter-reason', letter.reason)
   put(headers, 'barnabas-dead-letter-time', rfc3339(letter.time))
   if (letter.destination !== undefined) put(headers, 'barnabas-destination', letter.destination)
+  if (letter.blob !== undefined) put(headers, 'barnabas-dead-letter-blob', letter.blob)
   if (letter.responseBody) put(headers, 'barnabas-response-body', utf8Prefix(letter.responseBody, responseBodyBytesMax))
   for (const [name, bytes] of Object.entries(letter.damaged ?? {})) {
     headers[`barnabas-malformed-${name.slice('barnabas-'.length)}`] = bytes

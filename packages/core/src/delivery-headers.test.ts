@@ -241,6 +241,7 @@ describe('damage', () => {
     'barnabas-destination': [],
     'barnabas-dead-letter-reason': [],
     'barnabas-dead-letter-time': [],
+    'barnabas-dead-letter-blob': [],
     'barnabas-response-body': [],
   } satisfies Record<DeliveryHeader, string[]>
 

@@ -28,6 +28,7 @@ export const deliveryHeaders = {
   'barnabas-destination': { retry: 'never', deadLetter: true },
   'barnabas-dead-letter-reason': { retry: 'never', deadLetter: true },
   'barnabas-dead-letter-time': { retry: 'never', deadLetter: true },
+  'barnabas-dead-letter-blob': { retry: 'never', deadLetter: true },
   'barnabas-response-body': { retry: 'never', deadLetter: true },
 } as const satisfies Record<string, { retry: 'required' | 'optional' | 'never'; deadLetter: boolean }>
 
@@ -191,7 +192,8 @@ const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
 
 const rfc3339Pattern = /^\d{4}-\d{2}-\d{2}T(?!24)\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-function parseRfc3339(text: string): number | undefined {
+/** ms since the epoch; undefined for what is no time. */
+export function parseRfc3339(text: string): number | undefined {
   if (!rfc3339Pattern.test(text)) return undefined
   const time = Date.parse(text)
   const day = text.slice(0, 10)

@@ -1,4 +1,5 @@
 import type { CloudEvent } from './event.ts'
+import { isJson } from './json-text.ts'
 import { isJsonMediaType, isTextMediaType, isUtf8MediaType } from './media-type.ts'
 import { utf8Text } from './utf8.ts'
 
@@ -37,13 +38,4 @@ function built(event: CloudEvent): Buffer {
     return Buffer.from(`${head},"data":${JSON.stringify(text)}}`)
   }
   return Buffer.from(`${head},"data_base64":"${data.toString('base64')}"}`)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -129,20 +129,20 @@ function unknownField(path: readonly (string | number)[], key: string): Subscrip
   return problemAt([...path, key], `is not a known field${didYouMean(key, knownFields(path))}`)
 }
 
-/** The mapping without the fields that the problems name; they are at most two levels deep. */
+/** The mapping without the fields that the problems name. */
 function without(
   fields: Readonly<Record<string, unknown>>,
   unknown: readonly SubscriptionProblem[],
 ): Readonly<Record<string, unknown>> {
   const drop = (value: unknown, path: readonly (string | number)[]): unknown => {
-    if (!isMapping(value)) return value
+    const below = unknown.filter((each) => path.every((step, index) => each.path[index] === step))
+    // No deeper than they stand: what anybody wrote may be nested without end.
+    if (below.length === 0 || !isMapping(value)) return value
     const unknownNames = new Set(
-      unknown
-        .filter((each) => path.every((step, index) => each.path[index] === step))
-        .map((each) => (each.path.length === path.length + 1 ? each.path[path.length] : undefined)),
+      below.map((each) => (each.path.length === path.length + 1 ? each.path[path.length] : undefined)),
     )
     const kept = Object.entries(value).filter(([name]) => !unknownNames.has(name))
-    return Object.fromEntries(kept.map(([name, each]) => [name, path.length === 0 ? drop(each, [name]) : each]))
+    return Object.fromEntries(kept.map(([name, each]) => [name, drop(each, [...path, name])]))
   }
   return drop(fields, []) as Readonly<Record<string, unknown>>
 }
@@ -205,7 +205,11 @@ function resolve(
 
 function deadLetterOf({ deadLetter }: WrittenSubscription, defaultTopic: string): Subscription['deadLetter'] {
   if (deadLetter === 'none') return null
-  return { topic: deadLetter?.topic ?? defaultTopic, responseBody: deadLetter?.responseBody ?? true }
+  return {
+    topic: deadLetter?.topic ?? defaultTopic,
+    responseBody: deadLetter?.responseBody ?? true,
+    ...(deadLetter?.blob === undefined ? {} : { blob: deadLetter.blob }),
+  }
 }
 
 function warningsOf(written: WrittenSubscription, deadLetter: Subscription['deadLetter']): string[] {

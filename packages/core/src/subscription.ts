@@ -1,4 +1,5 @@
 import type { BatchLimits } from './batch.ts'
+import type { BlobTarget } from './dead-letter-blob.ts'
 import type { Filter } from './filter.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, Notation } from './schemas.ts'
@@ -28,7 +29,12 @@ export interface Subscription {
   /** How many events share a request. */
   readonly batch: BatchLimits
   readonly retry: RetryPolicy
-  readonly deadLetter: { readonly topic: string; readonly responseBody: boolean } | null
+  readonly deadLetter: {
+    readonly topic: string
+    readonly responseBody: boolean
+    /** Where the dead-letter service writes them too. */
+    readonly blob?: BlobTarget
+  } | null
 }
 
 /** What of a subscription decides how the request for its events looks; any subscription is one. */

@@ -16,6 +16,7 @@ export interface DeadLetterDetails {
   readonly topic: () => string
   readonly destination?: string
   readonly responseBody?: Buffer | null
+  readonly blob?: string
 }
 
 export type CarriedOut =

@@ -1,5 +1,6 @@
 import {
   afterAttempt,
+  blobTargetText,
   destinationForDisplay,
   lateAnswerWithinMs,
   obeyingRetryAfter,
@@ -178,11 +179,12 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   function deadLetterDetails(subscription: Subscription | null, result: AttemptResult | null): DeadLetterDetails {
     const { defaultDeadLetterTopic, presentOf } = options
     if (subscription === null) return { topic: () => defaultDeadLetterTopic }
-    const keepsBody = subscription.deadLetter?.responseBody ?? true
+    const { responseBody: keepsBody = true, blob } = subscription.deadLetter ?? {}
     return {
       topic: () => presentOf(subscription)?.deadLetter?.topic ?? defaultDeadLetterTopic,
       destination: destinationOf(subscription),
       responseBody: keepsBody ? (result?.responseBody ?? null) : null,
+      ...(blob === undefined ? {} : { blob: blobTargetText(blob) }),
     }
   }
 
