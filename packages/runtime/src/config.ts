@@ -1,3 +1,5 @@
+import type { BlobAccounts } from './blob-environment.ts'
+
 /** The environment of a process, read and checked: what `main.ts` hands to whatever it creates. */
 export interface Config {
   readonly kafka: KafkaConfig
@@ -22,6 +24,7 @@ export interface Config {
   readonly eventGrid: { readonly maxAttempts: number; readonly timeToLiveMs: number }
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
+  readonly blobAccounts: BlobAccounts
 }
 
 export interface KafkaConfig {
@@ -52,10 +55,16 @@ export type LogLevel = (typeof logLevels)[number]
 
 /** The resolved configuration for the log line at start: everything but what is secret. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { kafka, httpPort, ...rest } = config
+  const { kafka, httpPort, blobAccounts, ...rest } = config
   return {
     ...rest,
     httpPort: httpPort ?? 'off',
+    blobAccounts: Object.fromEntries(
+      Object.entries(blobAccounts).map(([name, { endpoint, key }]) => [
+        name,
+        { endpoint: endpoint ?? "Azure's own", key: key === null ? 'none' : 'set' },
+      ]),
+    ),
     kafka: {
       brokers: kafka.brokers ?? 'local',
       ssl: kafka.ssl === null ? false : { ca: has(kafka.ssl.ca), cert: has(kafka.ssl.cert), key: has(kafka.ssl.key) },

@@ -50,10 +50,10 @@ export const factor: Parse<number> = (text) => {
 }
 
 /**
- * Kafka allows 249 characters in a topic name; the longest that Barnabas puts behind the prefix is `.subscription.`
- * (of a consumer group, held to the same rule) and a subscription id of 63.
+ * Kafka allows 249 characters in a topic name; the longest that Barnabas puts behind the prefix is `.dead-letter.blob.`
+ * (of a consumer group, held to the same rule), a storage account of 24, a dot and a container of 63.
  */
-export const prefixCharactersMax = 249 - '.subscription.'.length - 63
+export const prefixCharactersMax = 249 - '.dead-letter.blob.'.length - 24 - '.'.length - 63
 
 export const topicPrefix: Parse<string> = (text) => {
   const legal = /^[A-Za-z0-9._-]+$/.test(text) && text.length <= prefixCharactersMax

@@ -37,6 +37,7 @@ const defaults: Config = {
   eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000 },
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
+  blobAccounts: {},
 }
 
 test('an empty environment gives the defaults of a single service', () => {
@@ -62,7 +63,7 @@ test('an empty or blank variable counts as unset', () => {
 
 test.each<[string, string, Partial<Config>]>([
   ['BARNABAS_PREFIX', 'team-a.Barnabas_2', { prefix: 'team-a.Barnabas_2' }],
-  ['BARNABAS_PREFIX', 'p'.repeat(172), { prefix: 'p'.repeat(172) }],
+  ['BARNABAS_PREFIX', 'p'.repeat(143), { prefix: 'p'.repeat(143) }],
   ['BARNABAS_PARTITIONS', '1', { partitions: 1 }],
   ['BARNABAS_TIER_PARTITIONS', ' 32 ', { tierPartitions: 32 }],
   ['BARNABAS_REPLICATION', '3', { replication: 3 }],
@@ -150,7 +151,7 @@ test.each<[string, readonly string[], string]>([
   [
     'BARNABAS_PREFIX',
     ['a b', 'a/b', 'ü', 'a\nb', 'a,b', 'p'.repeat(173)],
-    'allowed are letters, digits, ".", "_" and "-", at most 172 in all',
+    'allowed are letters, digits, ".", "_" and "-", at most 143 in all',
   ],
   [
     'BARNABAS_HTTP_HOST',
@@ -222,11 +223,13 @@ test('the description of a configuration leaves out what is secret', () => {
       ssl: { ca: 'CA PEM', key: 'KEY PEM' },
       sasl: { mechanism: 'plain', username: 'me', password: 'hunter2' },
     },
+    blobAccounts: { archive: { endpoint: null, key: 'hunter2=' }, folder: { endpoint: 'file:///x', key: null } },
   })
   expect(described).toMatchObject({
     prefix: 'barnabas',
     httpPort: 'off',
     replication: 'auto',
+    blobAccounts: { archive: { endpoint: "Azure's own", key: 'set' }, folder: { endpoint: 'file:///x', key: 'none' } },
     kafka: {
       brokers: ['a:1'],
       ssl: { ca: 'from file', cert: 'none', key: 'from file' },
@@ -239,7 +242,7 @@ test('the description of a configuration leaves out what is secret', () => {
 test('what is read and what the table of variables says are the same', () => {
   const read = new Set<string>()
   const env = new Proxy<Record<string, string>>(
-    { KAFKA_SSL: 'true', KAFKA_BROKERS: 'a:9092' },
+    { KAFKA_SSL: 'true', KAFKA_BROKERS: 'a:9092', BARNABAS_BLOB_ARCHIVE_ENDPOINT: 'file:///archive' },
     {
       get(target, name) {
         read.add(String(name))
@@ -250,5 +253,5 @@ test('what is read and what the table of variables says are the same', () => {
   readEnvironment(env, service)
   const available = environmentVariables.filter((variable) => variable.available)
   const named = available.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
-  expect([...read].toSorted()).toEqual(named.toSorted())
+  expect([...read].toSorted()).toEqual(named.map((name) => name.replace('<ACCOUNT>', 'ARCHIVE')).toSorted())
 })

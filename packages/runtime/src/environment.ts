@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readBlobEnvironment } from './blob-environment.ts'
 import { logLevels, type Config } from './config.ts'
 import { warningsAboutNames } from './environment-names.ts'
 import { createEnvironmentReader, type Environment, type ReadFile } from './environment-reader.ts'
@@ -58,6 +59,7 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
     // The upper limit is the broker's default of group.max.session.timeout.ms.
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
     logLevel: reader.value('BARNABAS_LOG_LEVEL', oneOf(logLevels)) ?? 'info',
+    blobAccounts: readBlobEnvironment(env, reader),
   }
   reader.value('BARNABAS_TEST_KAFKA', oneOf(['container']))
   if (reader.problems.length > 0) return { kind: 'invalid', problems: reader.problems }

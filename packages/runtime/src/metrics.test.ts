@@ -15,6 +15,8 @@ function tellEverything(metrics: Metrics, subscription: string): void {
   metrics.verdict(subscription, 'done')
   metrics.verdict(subscription, 'retry')
   metrics.deadLettered(subscription, 'TimeToLiveExceeded')
+  metrics.blobWritten(subscription, 12)
+  metrics.blobGivenUp(subscription, 'Unavailable', 3)
   metrics.dropped(subscription)
   metrics.skipped(subscription, 12)
 }
@@ -33,6 +35,9 @@ test('what happened stands in the series', async () => {
       'barnabas_verdicts_total{subscription="orders",verdict="retry"} 1',
       'barnabas_dead_letters_total{subscription="orders",reason="TimeToLiveExceeded"} 1',
       'barnabas_dropped_total{subscription="orders"} 1',
+      'barnabas_dead_letter_blobs_total{subscription="orders"} 1',
+      'barnabas_dead_letter_blob_events_total{subscription="orders"} 12',
+      'barnabas_dead_letter_blob_given_up_total{subscription="orders",reason="Unavailable"} 3',
       'barnabas_events_filtered_total 1',
       'barnabas_skipped_offsets_total{subscription="orders"} 12',
       'barnabas_attempts_in_flight{subscription="orders"} 1',
@@ -54,6 +59,9 @@ test('the text has the process metrics too, and a help line for each of ours', a
     'barnabas_verdicts_total',
     'barnabas_dead_letters_total',
     'barnabas_dropped_total',
+    'barnabas_dead_letter_blobs_total',
+    'barnabas_dead_letter_blob_events_total',
+    'barnabas_dead_letter_blob_given_up_total',
     'barnabas_events_filtered_total',
     'barnabas_skipped_offsets_total',
     'barnabas_attempt_duration_seconds',

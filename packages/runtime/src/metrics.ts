@@ -11,6 +11,10 @@ export interface Metrics {
   deadLettered(subscription: string, reason: string): void
   /** An event that is given up without a dead letter. */
   dropped(subscription: string): void
+  /** A blob with so many dead letters of a subscription. */
+  blobWritten(subscription: string, events: number): void
+  /** So many dead letters that got into no blob. */
+  blobGivenUp(subscription: string, reason: string, events: number): void
   /** An event that no filter of a subscription let through. */
   filtered(): void
   /** Offsets of a source topic that were gone before they could be read. */
@@ -55,6 +59,13 @@ export function createMetrics(): Metrics {
   })
   const deadLetters = new Counter(named('dead_letters_total', 'Dead letters, by reason.', 'subscription', 'reason'))
   const dropped = new Counter(named('dropped_total', 'Events given up without a dead letter.', 'subscription'))
+  const blobs = new Counter(named('dead_letter_blobs_total', 'Blobs with dead letters.', 'subscription'))
+  const blobEvents = new Counter(
+    named('dead_letter_blob_events_total', 'Dead letters written into blobs.', 'subscription'),
+  )
+  const blobGivenUp = new Counter(
+    named('dead_letter_blob_given_up_total', 'Dead letters that got into no blob.', 'subscription', 'reason'),
+  )
   const filtered = new Counter(named('events_filtered_total', 'Events that a filter did not let through.'))
   const skipped = new Counter(
     named('skipped_offsets_total', 'Offsets that were gone before they could be read.', 'subscription'),
@@ -108,12 +119,28 @@ export function createMetrics(): Metrics {
     verdict: (subscription, verdict) => verdictTally.add(labelOf(subscription), verdict),
     deadLettered: (subscription, reason) => deadLetters.inc({ subscription: labelOf(subscription), reason }),
     dropped: (subscription) => dropped.inc({ subscription: labelOf(subscription) }),
+    blobWritten(subscription, events) {
+      blobs.inc({ subscription: labelOf(subscription) })
+      blobEvents.inc({ subscription: labelOf(subscription) }, events)
+    },
+    blobGivenUp: (subscription, reason, events) =>
+      blobGivenUp.inc({ subscription: labelOf(subscription), reason }, events),
     filtered: () => filtered.inc(),
     skipped: (subscription, offsets) => skipped.inc({ subscription: labelOf(subscription) }, offsets),
     late: (latenessMs) => lateness.observe(Math.max(0, latenessMs) / 1000),
     async forgetSubscription(subscription) {
       inFlightByLabel.delete(subscription)
-      for (const metric of [attempts, verdicts, deadLetters, dropped, skipped, inFlight]) {
+      for (const metric of [
+        attempts,
+        verdicts,
+        deadLetters,
+        dropped,
+        skipped,
+        inFlight,
+        blobs,
+        blobEvents,
+        blobGivenUp,
+      ]) {
         const { values } = await metric.get()
         for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
       }
