@@ -37,6 +37,8 @@ export const libraryOwners = {
   'prom-client': 'packages/runtime',
   testcontainers: 'packages/local-kafka',
   commander: 'services/cli',
+  '@azure/identity': 'services/dead-letter',
+  '@azure/storage-blob': 'services/dead-letter',
 }
 
 /** What the sources of the core may import besides themselves. Node's own modules are not among it. */

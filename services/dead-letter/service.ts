@@ -2,7 +2,14 @@ import { noGeneration, rfc3339, startPlaceWithoutLives } from '@barnabas/core'
 import type { KafkaRecord, Names } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { Logger, TrackedConsumer } from '@barnabas/delivery'
-import type { KafkaClient } from '@barnabas/kafka'
+import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { createFollowedReader } from './followed-reader.ts'
+
+/** Something that reads dead-letter topics, and is told now and then which ones exist. */
+export interface Reader {
+  follow(existing: ReadonlySet<string>): Promise<void>
+  close(): Promise<void>
+}
 
 export interface DeadLetterServiceOptions {
   readonly kafka: KafkaClient
@@ -12,6 +19,8 @@ export interface DeadLetterServiceOptions {
   readonly onDeadLetter: (subscriptionId: string, reason: string) => void
   /** Subscriptions whose dead letters somebody else tells to people. */
   readonly isToldElsewhere: (subscriptionId: string) => boolean
+  /** What reads on from there, beside the log; each has a consumer group of its own and waits for no other. */
+  readonly targets?: (lookAgain: () => void) => readonly Reader[]
   readonly sessionTimeoutMs: number
   readonly logger: Logger
 }
@@ -23,41 +32,35 @@ export interface DeadLetterService {
   close(): Promise<void>
 }
 
-/** For now: counts dead letters and shows each as one line. What reads on from here are the targets of later versions. */
+/** Counts dead letters and shows each as one line. */
 const target = 'log'
 const lookAgainMs = 5_000
 
 export function createDeadLetterService(options: DeadLetterServiceOptions): DeadLetterService {
   const { kafka, names, logger } = options
-  let consumer: TrackedConsumer | null = null
-  let reading = ''
-  let working: Promise<void> = Promise.resolve()
+  let looking: Promise<void> = Promise.resolve()
   let closed = false
   let timer: NodeJS.Timeout | undefined
+  const log = createFollowedReader({ topics: options.topics, open: read, onStopped: lookAgain, logger })
+  const readers: readonly Reader[] = [log, ...(options.targets?.(lookAgain) ?? [])]
 
-  /** Reads exactly the dead-letter topics that exist; a consumer cannot change its topics, so another one takes over. */
-  async function follow(): Promise<void> {
+  /** None waits for another: the last promise is of all that follow. */
+  async function look(): Promise<{ readonly following: Promise<unknown> }> {
     clearTimeout(timer)
-    if (closed) return
+    let following: Promise<unknown> = Promise.resolve()
+    if (closed) return { following }
     try {
       const existing = await kafka.admin.topics()
-      const topics = [...new Set(options.topics())].filter((topic) => existing.has(topic)).toSorted()
-      if (topics.join() !== reading) {
-        await consumer?.stop()
-        // Nothing is read until the next one has joined, which may fail.
-        consumer = null
-        reading = ''
-        consumer = topics.length === 0 ? null : await read(topics)
-        reading = topics.join()
-      }
+      following = Promise.all(readers.map((reader) => reader.follow(existing)))
     } catch (error) {
-      logger.warn({ error: String(error) }, 'cannot read the dead-letter topics yet; trying again')
+      logger.warn({ error: String(error) }, 'cannot look for dead-letter topics yet; trying again')
     }
-    if (!closed) timer = setTimeout(enqueue, lookAgainMs)
+    if (!closed) timer = setTimeout(lookAgain, lookAgainMs)
+    return { following }
   }
 
-  async function read(topics: readonly string[]): Promise<TrackedConsumer> {
-    const next = createTrackedConsumer({
+  function read(topics: readonly string[], onFailed: (failure: ConsumerFailure) => void): TrackedConsumer {
+    return createTrackedConsumer({
       kafka,
       groupId: names.deadLetterGroup(target),
       topics,
@@ -75,15 +78,9 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
         }
       },
       onPlaced: () => {},
-      onFailed(failure) {
-        logger.warn({ code: failure.code }, `reading dead letters has stopped: ${failure.message}; trying again`)
-        reading = ''
-        enqueue()
-      },
+      onFailed,
       logger,
     })
-    await next.start()
-    return next
   }
 
   function show(record: KafkaRecord): void {
@@ -109,21 +106,21 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
     )
   }
 
-  function enqueue(): void {
-    working = working.then(follow)
+  function lookAgain(): void {
+    looking = looking.then(look).then(() => {})
   }
 
   return {
     async start() {
-      enqueue()
-      await working
+      const { following } = await look()
+      await following
     },
-    changed: enqueue,
+    changed: lookAgain,
     async close() {
       closed = true
       clearTimeout(timer)
-      await working
-      await consumer?.stop()
+      await looking
+      await Promise.all(readers.map((reader) => reader.close()))
     },
   }
 }

@@ -296,12 +296,47 @@ test.each<[field: object, message: string]>([
     'probation: {"after":5} is not available in this version; only { after: 10 }, or leave it out',
   ],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
-  [{ deadLetter: { blob: {} } }, 'deadLetter.blob: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ pattern: {} }] }, 'filters[0].pattern: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
 ])('%j of a later version is refused by name', (change, message) => {
   expect(messages({ ...least, ...change })).toEqual([message])
+})
+
+test('A13: a container of a storage account for dead letters', () => {
+  const blob = { account: 'archive1', container: 'dead-letters' }
+  expect(parseSubscription({ ...least, deadLetter: { blob } })).toMatchObject({
+    kind: 'valid',
+    subscription: { deadLetter: { topic: 'barnabas.dead-letter', responseBody: true, blob } },
+    warnings: [],
+  })
+})
+
+test.each([
+  [{}, ['deadLetter.blob.account: is missing', 'deadLetter.blob.container: is missing']],
+  ['archive', ['deadLetter.blob: "archive" is not a mapping of fields to values']],
+  [
+    { account: 'Archive', container: 'a--b' },
+    [
+      'deadLetter.blob.account: "Archive" is not the name of a storage account: it has 3 to 24 characters, lower-case letters and digits',
+      'deadLetter.blob.container: "a--b" is not the name of a container: it has 3 to 63 characters: lower-case letters, digits, and single hyphens between them',
+    ],
+  ],
+  [
+    { account: 'archive', container: 'letters', contaner: 'x' },
+    ['deadLetter.blob.contaner: is not a known field (did you mean container?)'],
+  ],
+])('a container that cannot be: %j', (blob, expected) => {
+  expect(messages({ ...least, deadLetter: { blob } })).toEqual(expected)
+})
+
+test('an unknown field deep in a stored subscription is ignored with a warning', () => {
+  const blob = { account: 'archive', container: 'letters', later: { deep: 1 } }
+  const stored = parseSubscription({ ...least, deadLetter: { blob } }, { unknownFields: 'ignore-with-warning' })
+  expect(stored).toMatchObject({
+    kind: 'valid',
+    warnings: ['deadLetter.blob.later: is not a known field; it is ignored'],
+  })
 })
 
 test.each([

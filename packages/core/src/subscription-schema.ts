@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
@@ -24,10 +25,15 @@ const retrySchema = mapping({
   neverOn: field(readNeverOn).optional(),
 })
 
+const blobSchema = mapping({
+  account: field((value, report) => readName(value, report, 'a storage account', blobAccountProblem)),
+  container: field((value, report) => readName(value, report, 'a container', blobContainerProblem)),
+})
+
 const deadLetterSchema = mapping({
   topic: field((value, report) => readTopic(value, report)).optional(),
   responseBody: field(readBoolean).optional(),
-  blob: field(notAvailable).optional(),
+  blob: blobSchema.optional(),
   target: field(notAvailable).optional(),
 })
 
@@ -69,7 +75,8 @@ export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(subscriptionSchema.shape)
   if (path[0] === 'retry') return Object.keys(retrySchema.shape)
   if (path[0] === 'batch') return Object.keys(batchSchema.shape)
-  return path[0] === 'deadLetter' ? Object.keys(deadLetterSchema.shape) : []
+  if (path[0] !== 'deadLetter') return []
+  return Object.keys(path[1] === 'blob' ? blobSchema.shape : deadLetterSchema.shape)
 }
 
 function noneOr<Schema extends z.ZodType>(schema: Schema) {
@@ -135,6 +142,17 @@ function readTopic(value: unknown, report: Report, below: readonly number[] = []
   const problem = topic === undefined ? null : topicNameProblem(topic)
   if (problem !== null) return report(`${shown(topic)} is not a topic: it ${problem}`, ...below)
   return topic
+}
+
+function readName(
+  value: unknown,
+  report: Report,
+  what: string,
+  problemOf: (name: string) => string | null,
+): string | undefined {
+  const name = readText(value, report, 10_000)
+  const problem = name === undefined ? null : problemOf(name)
+  return problem === null ? name : report(`${shown(name)} is not the name of ${what}: ${problem}`)
 }
 
 function readSink(value: unknown, report: Report): string | undefined {

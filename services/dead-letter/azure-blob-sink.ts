@@ -1,0 +1,58 @@
+import type { BlobTarget } from '@barnabas/core'
+import type { BlobAccount } from '@barnabas/runtime'
+import type { BlobSink, BlobWrite } from './blob-sink.ts'
+
+const writeTimeoutMs = 30_000
+
+/**
+ * A container of Azure Blob Storage, or of what speaks its language. The account's key is used, or else Azure's default
+ * credential chain; each library is loaded where it is needed.
+ */
+export async function createAzureBlobSink(
+  { account, container }: BlobTarget,
+  { endpoint, key }: BlobAccount,
+): Promise<BlobSink> {
+  const { BlobServiceClient, StorageSharedKeyCredential } = await import('@azure/storage-blob')
+  const credential =
+    key === null
+      ? new (await import('@azure/identity')).DefaultAzureCredential()
+      : new StorageSharedKeyCredential(account, key)
+  // One try: whoever writes decides about the next one.
+  const service = new BlobServiceClient(endpoint ?? `https://${account}.blob.core.windows.net`, credential, {
+    retryOptions: { maxTries: 1 },
+  })
+  const containerClient = service.getContainerClient(container)
+
+  return {
+    async write(path, body, signal) {
+      try {
+        await containerClient.getBlockBlobClient(path).upload(body, body.length, {
+          conditions: { ifNoneMatch: '*' },
+          blobHTTPHeaders: { blobContentType: 'application/json' },
+          abortSignal: AbortSignal.any([signal, AbortSignal.timeout(writeTimeoutMs)]),
+        })
+        return { kind: 'written' }
+      } catch (error) {
+        return resultOf(error)
+      }
+    },
+  }
+}
+
+interface AzureError {
+  readonly name?: string
+  readonly message?: string
+  readonly code?: string
+  readonly statusCode?: number
+}
+
+function resultOf(error: unknown): BlobWrite {
+  const { name = '', message = String(error), code = '', statusCode } = error as AzureError
+  if (code === 'BlobAlreadyExists' || statusCode === 412) return { kind: 'there' }
+  if (code === 'ContainerNotFound') return { kind: 'no-container' }
+  const [firstLine = ''] = message.split(/[\r\n]/)
+  const status = statusCode === undefined ? '' : `${statusCode} `
+  return { kind: 'unavailable', message: `${status}${code || name}: ${firstLine}`.slice(0, messageCharactersMax) }
+}
+
+const messageCharactersMax = 300
