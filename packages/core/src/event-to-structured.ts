@@ -1,5 +1,5 @@
 import type { CloudEvent } from './event.ts'
-import { isJson } from './json-text.ts'
+import { isJson } from './json-append.ts'
 import { isJsonMediaType, isTextMediaType, isUtf8MediaType } from './media-type.ts'
 import { utf8Text } from './utf8.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isJson, withMembers } from './json-text.ts'
+import { isJson, withMembers } from './json-append.ts'
 
 const one = Buffer.from('1')
 
