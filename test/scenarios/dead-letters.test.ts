@@ -1,4 +1,4 @@
-/** Dead letters read with plain kafkajs and compared with the interface's table: rows A3, A15, A16, B6, B7, B8, D5. */
+/** Dead letters read with plain kafkajs and compared with the interface's table: rows A3, A14, A15, A16, B6, B7, B8, D5. */
 import { CloudEvent, Kafka as CloudEventsKafka } from 'cloudevents'
 import type { Message } from 'cloudevents'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
@@ -121,6 +121,7 @@ async function produceLargest(into: string): Promise<Buffer> {
 
 beforeAll(async () => {
   receiver = await startReceiver(({ path, headers }) => {
+    if (path.startsWith('/told')) return 200
     if (path.startsWith('/busy')) return { status: 503, body: Buffer.from([0xff, 0x61]) }
     if (headers['ce-type'] === 'gone') return 'reset'
     if (headers['ce-type'] === 'fine') return 200
@@ -319,6 +320,45 @@ describe('a value as large as its topic takes', () => {
     const [end] = await source.fetchTopicOffsets(largeTopic)
     await source.disconnect()
     expect(Number(header(letter, 'barnabas-source-offset'))).toBe(Number(end!.high) - 1)
+  })
+})
+
+describe('a subscription on the dead-letter topic', () => {
+  test('tells of dead letters as of any event, and of their reasons (A14)', async () => {
+    await Promise.all([letterOf('refused', 'binary'), letterOf('large', 'large')])
+    const tell = {
+      id: 'tell',
+      topics: [`${prefix}.dead-letter`],
+      from: 'earliest',
+      sink: `${receiver.url}/told`,
+      filters: [{ exact: { deadletterreason: 'UndeliverableDueToHttpBadRequest' } }],
+      deadLetter: 'none',
+    }
+    await apply(prefix, [tell])
+    const isTold = ({ path, eventId }: { readonly path: string; readonly eventId: string }) =>
+      path === '/told' && eventId === 'binary'
+    await receiver.until((requests) => requests.some(isTold))
+    const told = receiver.requests.find(isTold)!
+    expect(told.headers).toMatchObject({
+      'ce-type': 'refused',
+      'ce-deadletterreason': 'UndeliverableDueToHttpBadRequest',
+      'ce-deliveryattempts': '1',
+      'ce-lastdeliveryoutcome': 'BadRequest',
+      'ce-publishtime': '2026-05-04T03:02:01.007Z',
+      'barnabas-subscription': 'tell',
+    })
+    expect(told.body).toEqual(nonUtf8)
+    await vi.waitFor(
+      async () => expect(await lagOf(`${prefix}.subscription.tell`, `${prefix}.dead-letter`)).toBe(0),
+      10_000,
+    )
+    const reasons = receiver.requests
+      .filter(({ path }) => path === '/told')
+      .map(({ headers }) => headers['ce-deadletterreason'])
+    expect(new Set(reasons)).toEqual(new Set(['UndeliverableDueToHttpBadRequest']))
+    // Nobody is told by itself of what it tells.
+    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'tell', '--yes'])
+    expect(await exited).toBe(0)
   })
 })
 
