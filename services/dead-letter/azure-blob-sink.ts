@@ -33,7 +33,7 @@ export async function createAzureBlobSink(
         })
         return { kind: 'written' }
       } catch (error) {
-        return resultOf(error)
+        return resultOf(error, key === null ? account : null)
       }
     },
   }
@@ -46,13 +46,17 @@ interface AzureError {
   readonly statusCode?: number
 }
 
-function resultOf(error: unknown): BlobWrite {
+/** `keyless` is the account that nobody has given us the key of. */
+function resultOf(error: unknown, keyless: string | null): BlobWrite {
   const { name = '', message = String(error), code = '', statusCode } = error as AzureError
   if (code === 'BlobAlreadyExists' || statusCode === 412) return { kind: 'there' }
   if (code === 'ContainerNotFound') return { kind: 'no-container' }
   const [firstLine = ''] = message.split(/[\r\n]/)
   const status = statusCode === undefined ? '' : `${statusCode} `
-  return { kind: 'unavailable', message: `${status}${code || name}: ${firstLine}`.slice(0, messageCharactersMax) }
+  const text = `${status}${code || name}: ${firstLine}`.slice(0, messageCharactersMax)
+  if (keyless === null || !/Credential|Authentication/.test(name)) return { kind: 'unavailable', message: text }
+  const mend = `BARNABAS_BLOB_${keyless.toUpperCase()}_KEY is not set, and Azure's default credentials are none`
+  return { kind: 'unavailable', message: `${text} (${mend})` }
 }
 
 const messageCharactersMax = 300

@@ -99,6 +99,13 @@ test('each has its four hours from when it was due, while the store stays away',
   expect(writer.tries.at(-1)).toBeGreaterThanOrEqual(7 * hour)
 })
 
+test('one that says it is due in years is given up after four hours all the same', async () => {
+  const writer = writerOn(() => away)
+  const written = writer.write({ dueAt: start + 10_000 * hour })
+  await vi.advanceTimersByTimeAsync(4 * hour + 60_000)
+  expect(await written).toBe(true)
+})
+
 test('what was due long ago, for nobody was there, has its four hours too', async () => {
   const writer = writerOn((tries) => (tries === 3 ? { kind: 'written' } : away))
   const written = writer.write({ dueAt: start - 24 * hour })

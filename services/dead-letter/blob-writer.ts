@@ -73,6 +73,8 @@ export function createBlobWriter(options: BlobWriterOptions): BlobWriter {
 
   return {
     async write(blob, isLost, signal) {
+      // Headers come from anybody: it may say that it is due in years.
+      const dueAt = Math.min(blob.dueAt, now())
       for (
         let pauseMs: number = blobLimits.firstPauseMs;
         ;
@@ -98,7 +100,7 @@ export function createBlobWriter(options: BlobWriterOptions): BlobWriter {
           default:
             return result satisfies never
         }
-        if (now() - Math.max(failingSince ?? now(), blob.dueAt) >= blobLimits.givenUpAfterMs * timeScale) {
+        if (now() - Math.max(failingSince ?? now(), dueAt) >= blobLimits.givenUpAfterMs * timeScale) {
           giveUp(blob, 'Unavailable', `no write has succeeded for four hours: ${result.message}`)
           return true
         }
