@@ -45,7 +45,7 @@ export const libraryOwners = {
 const coreLibraries = ['zod']
 
 /** What only tests import. */
-const testLibraries = ['vitest', 'fast-check', 'cloudevents']
+const testLibraries = ['vitest', 'fast-check', 'cloudevents', '@azure/eventgrid']
 
 /** Unit tests beside the sources, and what they share (`test-receiver.ts`). */
 const unitTest = '\\.test\\.ts$|/test-[^/]+\\.ts$'

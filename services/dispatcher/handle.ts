@@ -1,4 +1,4 @@
-import { compileFilter, decodeEvent, newDeliveryState, structuredBytes } from '@barnabas/core'
+import { compileFilter, decodeInput, eventJsonBytes, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
 import { sourceRecordBytes } from '@barnabas/delivery'
 import type { Batching, Deliverer, Delivery, TrackedPartition, Window } from '@barnabas/delivery'
@@ -17,8 +17,8 @@ interface WaitingRecord {
   readonly partition: TrackedPartition
   readonly open: OpenRecord
   readonly record: KafkaRecord
-  /** Null until somebody asks. */
-  decoded: DecodedEvent | null
+  /** What it was read as, and by which revision of the subscription; null until somebody asks. */
+  read: { readonly decoded: DecodedEvent; readonly by: Subscription } | null
 }
 
 /**
@@ -33,15 +33,16 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
   const batching: Batching<WaitingRecord> = {
     limits: () => options.subscription().batch,
     bytesOf(waiting) {
-      const decoded = decodedOf(waiting)
-      return decoded.kind === 'event' ? structuredBytes(decoded.event) : 0
+      const subscription = options.subscription()
+      const decoded = decodedOf(waiting, subscription)
+      return decoded.kind === 'event' ? eventJsonBytes(decoded.event, subscription.schema) : 0
     },
     async begin(batch) {
       const burying: Promise<void>[] = []
       const deliveries = batch.flatMap((waiting) => {
         const { partition, open, record } = waiting
         if (partition.lost) return []
-        const decoded = decodedOf(waiting)
+        const decoded = decodedOf(waiting, options.subscription())
         if (decoded.kind === 'event')
           return [{ ...deliveryOf(partition, record, decoded.event), open, owner: partition }]
         burying.push(bury(partition, open, record, decoded.message))
@@ -63,17 +64,18 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     // Decoded before its turn only where a filter asks: a thousand decoded events that wait are what the garbage
     // collector would copy most (docs/performance.md).
     if (filtered.passes === null) {
-      if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, decoded: null }, bytes)
-      return window.run(() => attemptOrBury(partition, open, record, decodeEvent(record)), bytes)
+      if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, read: null }, bytes)
+      return window.run(() => attemptOrBury(partition, open, record, decode(options.subscription(), record)), bytes)
     }
-    const decoded = decodeEvent(record)
+    const decoded = decode(subscription, record)
     if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
       options.onFiltered(subscription.id)
       partition.finish(open, false)
       return
     }
-    if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, decoded }, bytes)
-    window.run(() => attemptOrBury(partition, open, record, decoded), bytes)
+    const waiting = { partition, open, record, read: { decoded, by: subscription } }
+    if (subscription.batch.maxEvents > 1) return wait(waiting, bytes)
+    window.run(() => attemptOrBury(partition, open, record, decodedOf(waiting, options.subscription())), bytes)
   }
 
   function wait(waiting: WaitingRecord, bytes: number): void {
@@ -116,14 +118,20 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
   }
 }
 
-function decodedOf(waiting: WaitingRecord): DecodedEvent {
-  waiting.decoded ??= decodeEvent(waiting.record)
-  return waiting.decoded
+/** By its turn the subscription may be changed, and read its topics by another schema. */
+function decodedOf(waiting: WaitingRecord, subscription: Subscription): DecodedEvent {
+  if (waiting.read?.by !== subscription)
+    waiting.read = { decoded: decode(subscription, waiting.record), by: subscription }
+  return waiting.read.decoded
 }
 
 /** Null when every event passes. */
 function filterOf({ types, filters }: Subscription): ((event: CloudEvent) => boolean) | null {
   return types.length === 0 && filters.length === 0 ? null : compileFilter(types, filters)
+}
+
+function decode(subscription: Subscription, record: KafkaRecord): DecodedEvent {
+  return decodeInput(subscription, record, record, record.timestamp)
 }
 
 function newState(subscription: Subscription, record: KafkaRecord): DeliveryState {

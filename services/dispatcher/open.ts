@@ -11,6 +11,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     deliverer: host.deliverer(),
     subscriptions: registry,
     statuses,
+    problemOf: (subscription) => host.problemOfSecrets(subscription),
     onFiltered: () => metrics.filtered(),
     onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,

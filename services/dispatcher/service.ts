@@ -36,6 +36,8 @@ export interface DispatcherOptions {
     write(id: string, wanted: StatusWrite): Promise<void>
     remove(id: string): Promise<void>
   }
+  /** Why this process cannot make any request of a subscription, null when it can; asked again every two seconds. */
+  readonly problemOf: (subscription: Subscription) => string | null
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
@@ -67,6 +69,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const runners = new Map<string, SubscriptionRunner>()
   /** What ended a running subscription, until it is changed or the process is started again. */
   const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
+  /** As they were when they were last looked for. */
+  const problems = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
   const recreations = createRecreations()
   let topicsTimer: NodeJS.Timeout | undefined
@@ -108,6 +112,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { generation, revision } = subscription
     const missing = subscription.topics.filter((topic) => !topics.has(topic))
     if (missing.length > 0) return { kind: 'fail', reason: missingReason(missing), generation, revision, missing }
+    const problem = options.problemOf(subscription)
+    if (problem !== null) return { kind: 'fail', reason: problem, generation, revision, missing: [] }
     const failure = failures.get(id)
     if (failure?.revision === revisionOf(subscription)) {
       return { kind: 'fail', reason: failure.reason, generation, revision, missing: [] }
@@ -156,6 +162,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         if (subscriptions.get(id) !== undefined) return
         runners.delete(id)
         failures.delete(id)
+        problems.delete(id)
         // Another dispatcher may still be in the group: the last one to leave deletes it.
         await kafka.admin.deleteGroup(names.subscriptionGroup(id))
       },
@@ -223,7 +230,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function watchTopics(): Promise<void> {
     await lookForTopics()
+    lookForProblems()
     if (!closed) topicsTimer = setTimeout(() => void watchTopics(), lookForTopicsMs)
+  }
+
+  /** What this process lacked may be there by now: a secret whose file has appeared starts its subscriptions. */
+  function lookForProblems(): void {
+    for (const id of subscriptions.ids()) {
+      const entry = subscriptions.get(id)
+      const problem = entry?.kind === 'valid' ? options.problemOf(entry.subscription) : null
+      if (problem === (problems.get(id) ?? null)) continue
+      if (problem === null) problems.delete(id)
+      else problems.set(id, problem)
+      sync(id)
+    }
   }
 
   /** What was deleted while no dispatcher ran has left its status and its group behind. */

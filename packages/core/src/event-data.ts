@@ -16,6 +16,8 @@ export interface BinaryData {
 export function binaryData(event: CloudEvent): BinaryData {
   const contentType = event.attributes.get('datacontenttype')
   if (event.mode === 'binary') return { contentType, body: event.value }
+  if (event.mode === 'event-grid' || event.mode === 'custom')
+    return { contentType: event.data === null ? undefined : 'application/json', body: event.data }
   const body = structuredBody(event.value)
   // The JSON format's implied type is set explicitly when the mode changes (JSON format §3.1.2).
   return { contentType: contentType ?? (body === null ? undefined : 'application/json'), body }

@@ -26,16 +26,22 @@ function built(event: CloudEvent): Buffer {
   if (event.mode === 'structured' && event.value !== null) return event.value
   const members = [...event.attributes].map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`)
   const head = `{${members.join(',')}`
+  if (event.mode === 'event-grid' || event.mode === 'custom') return withJsonData(head, event.data)
   const data = event.value
   if (data === null || data.length === 0) return Buffer.from(`${head}}`)
 
   const contentType = event.attributes.get('datacontenttype') ?? 'application/json'
   const text = isUtf8MediaType(contentType) ? utf8Text(data) : undefined
   if (text !== undefined && isJsonMediaType(contentType) && isJson(text)) {
-    return Buffer.concat([Buffer.from(`${head},"data":`), data, Buffer.from('}')])
+    return withJsonData(head, data)
   }
   if (text !== undefined && isTextMediaType(contentType) && !isJsonMediaType(contentType)) {
     return Buffer.from(`${head},"data":${JSON.stringify(text)}}`)
   }
   return Buffer.from(`${head},"data_base64":"${data.toString('base64')}"}`)
+}
+
+function withJsonData(head: string, data: Buffer | null): Buffer {
+  if (data === null) return Buffer.from(`${head}}`)
+  return Buffer.concat([Buffer.from(`${head},"data":`), data, Buffer.from('}')])
 }

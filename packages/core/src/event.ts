@@ -1,14 +1,18 @@
+import type { EventGridEnvelope } from './event-grid-members.ts'
 import { problemOfAttributes, quoted } from './event-attributes.ts'
 import { mediaTypeEssence } from './media-type.ts'
 import type { HeaderValue, KafkaRecord, RecordHeaders } from './record.ts'
 import { structuredContent } from './structured-event.ts'
 import { utf8Text } from './utf8.ts'
 
+/** An event that was read, by its CloudEvents names whatever schema it came in. */
+export type CloudEvent = KafkaEvent | ForeignEvent
+
 /**
  * A CloudEvent 1.0 as it stood on its topic. The bytes of `value` are never parsed and written again: whoever
  * delivers it in the mode in which it came sends them as they are.
  */
-export interface CloudEvent {
+export interface KafkaEvent {
   /** The content mode of the record it came in. */
   readonly mode: 'binary' | 'structured'
   /**
@@ -18,6 +22,18 @@ export interface CloudEvent {
   readonly attributes: ReadonlyMap<string, string>
   /** The record's value: the data itself (binary) or the whole JSON text (structured). */
   readonly value: Buffer | null
+}
+
+/** An event that came in Event Grid's schema or in a custom one. */
+export interface ForeignEvent {
+  readonly mode: 'event-grid' | 'custom'
+  /** What it is as a CloudEvent: the same promises as above. */
+  readonly attributes: ReadonlyMap<string, string>
+  /** The JSON text of the one event: in Event Grid's schema with `topic` and `metadataVersion`, which it may have lacked. */
+  readonly value: Buffer
+  readonly envelope: EventGridEnvelope
+  /** The JSON text of its data, as it stood: of a custom event all of it. Null when it has none. */
+  readonly data: Buffer | null
 }
 
 export type DecodedEvent =

@@ -26,6 +26,12 @@ export function filterKey(key: string): FilterKey {
   return { path, envelope: path[0]!.toLowerCase() }
 }
 
+/** An event in whatever schema it came, by the names of that schema. */
+export function eventView(event: CloudEvent): FilterView {
+  if (event.mode === 'event-grid') return eventGridView(event.attributes, event.value)
+  return event.mode === 'custom' ? customView(event.attributes, event.value) : cloudEventView(event)
+}
+
 /**
  * Context attributes by name, and `data` with what is below it. Attributes have the type that the operand asks for,
  * if their text can be read so, because a Kafka header has none.

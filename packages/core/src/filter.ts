@@ -1,7 +1,7 @@
 import { compileAdvancedFilter } from './advanced-filter.ts'
 import type { AdvancedFilter } from './advanced-filter.ts'
 import type { CloudEvent } from './event.ts'
-import { cloudEventView } from './filter-view.ts'
+import { eventView } from './filter-view.ts'
 import type { FilterView } from './filter-view.ts'
 import { compileSubjectFilter } from './subject-filter.ts'
 import type { SubjectFilter } from './subject-filter.ts'
@@ -32,7 +32,7 @@ type Predicate = (view: FilterView) => boolean
 export function compileFilter(
   types: readonly string[],
   filters: readonly Filter[],
-  viewOf: (event: CloudEvent) => FilterView = cloudEventView,
+  viewOf: (event: CloudEvent) => FilterView = eventView,
 ): (event: CloudEvent) => boolean {
   const known = new Set(types)
   const passes = all(filters.map(compile))

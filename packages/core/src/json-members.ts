@@ -33,6 +33,18 @@ export function jsonMembers(json: Buffer): JsonMember[] {
   return members
 }
 
+/** Where the element at `index` of a JSON array stands; undefined when it has fewer. As with `jsonMembers`, `json` must be valid. */
+export function jsonElement(json: Buffer, index: number): { readonly start: number; readonly end: number } | undefined {
+  let start = skipWhiteSpace(json, json.indexOf(openBracket) + 1)
+  for (let place = 0; json[start] !== closeBracket && start < json.length; place++) {
+    const end = endOfValue(json, start)
+    if (place === index) return { start, end }
+    const next = skipWhiteSpace(json, end)
+    start = json[next] === comma ? skipWhiteSpace(json, next + 1) : next
+  }
+  return undefined
+}
+
 /** The JSON string literal between two places, its escapes resolved. */
 export function stringAt(json: Buffer, start: number, end: number): string {
   const text = json.toString('utf8', start + 1, end - 1)
@@ -69,8 +81,12 @@ function endOfString(json: Buffer, start: number): number {
 
 function endOfLiteral(json: Buffer, start: number): number {
   let at = start
-  while (at < json.length && json[at] !== comma && json[at] !== closeBrace && !isWhiteSpace(json[at])) at += 1
+  while (at < json.length && !endsLiteral(json[at])) at += 1
   return at
+}
+
+function endsLiteral(byte: number | undefined): boolean {
+  return byte === comma || byte === closeBrace || byte === closeBracket || isWhiteSpace(byte)
 }
 
 function skipWhiteSpace(json: Buffer, start: number): number {

@@ -1,3 +1,4 @@
+import { eventTypeDefault } from './custom-event.ts'
 import { parseDuration } from './duration.ts'
 import { isEventGrid } from './event-grid-envelope.ts'
 import { translateEventGrid } from './event-grid-notation.ts'
@@ -10,7 +11,9 @@ import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
 import { batchOf, batchWarnings } from './subscription-batch.ts'
+import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
+import { problemsOfSchemas, schemasOfWritten, warningsAboutSchemas } from './subscription-schemas.ts'
 import type { WrittenSubscription } from './subscription-schema.ts'
 import { knownFields, subscriptionSchema } from './subscription-schema.ts'
 
@@ -159,7 +162,7 @@ function resolve(
   const { spec: ofRetry, problems: retryProblems } = retrySpecOf(written.retry ?? {})
   const beside = { ...ofRetry, endpoint: written.endpoint, notation: written.notation }
   const spec = eventGrid === undefined ? beside : withEventGridDefaults(beside, eventGrid)
-  const problems = [...retryProblems]
+  const problems = [...retryProblems, ...problemsOfSchemas(written)]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 
   for (const [index, topic] of written.topics.entries()) {
@@ -178,6 +181,8 @@ function resolve(
   }
   if (problems.length > 0) return { kind: 'invalid', problems }
 
+  const schemas = schemasOfWritten(written)
+  const headers = deliveryAttributesOf(written.headers)
   const timeoutMs = parseDuration(written.timeout) ?? (spec.schedule === 'event-grid-kubernetes' ? 60_000 : 30_000)
   return {
     kind: 'valid',
@@ -191,15 +196,18 @@ function resolve(
       types: written.types ?? [],
       filters: written.filters ?? [],
       timeoutMs: Math.max(1, Math.round(timeoutMs * timeScale)),
-      notation: written.notation ?? 'barnabas',
-      schema: written.schema ?? 'CloudEventSchemaV1_0',
-      mode: written.mode ?? 'binary',
+      ...schemas,
+      headers,
       concurrency: written.concurrency ?? 64,
       batch: batchOf(written.batch, written.notation),
       retry: retryPolicyOf(spec, timeScale),
       deadLetter,
     },
-    warnings: warningsOf(written, deadLetter),
+    warnings: [
+      ...warningsOf(written, deadLetter),
+      ...warningsAboutSchemas(schemas, eventTypeDefault),
+      ...warningsAboutHeaders(headers),
+    ],
   }
 }
 

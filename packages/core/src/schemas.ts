@@ -2,6 +2,20 @@
 export const notations = ['barnabas', 'event-grid', 'event-grid-kubernetes'] as const
 export type Notation = (typeof notations)[number]
 
+/** What a source topic carries (interface, `input`). */
+export const eventInputs = ['cloudevents', 'event-grid', 'custom'] as const
+export type EventInput = (typeof eventInputs)[number]
+
 /** What a webhook gets an event in, by Event Grid's names (row A15). */
 export const deliverySchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomInputSchema'] as const
 export type DeliverySchema = (typeof deliverySchemas)[number]
+
+/**
+ * What each input can be delivered as (Event Grid spec page §4). CloudEvents have no form in Event Grid's schema, which
+ * would lose their extension attributes; only a document of a custom schema can be handed on as one.
+ */
+export const schemasOf: Readonly<Record<EventInput, readonly DeliverySchema[]>> = {
+  cloudevents: ['CloudEventSchemaV1_0'],
+  'event-grid': ['CloudEventSchemaV1_0', 'EventGridSchema'],
+  custom: ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomInputSchema'],
+}

@@ -1,7 +1,7 @@
 import { problemOfAttributes, problemOfVersion, quoted } from './event-attributes.ts'
 import { jsonMembers, stringAt, type JsonMember } from './json-members.ts'
+import { parseJson } from './json-text.ts'
 import { isJsonMediaType } from './media-type.ts'
-import { utf8Text } from './utf8.ts'
 
 /** A CloudEvent in the JSON format, as far as it must be read: its attributes, and where its data stands. */
 export interface StructuredContent {
@@ -66,18 +66,11 @@ function readContent(value: Buffer): StructuredContent | Malformed {
 }
 
 function problemOfJson(value: Buffer): string | null {
-  const text = utf8Text(value)
-  if (text === undefined) return 'the value is not UTF-8'
-  try {
-    // A byte order mark may be ignored (RFC 8259, §8.1).
-    const root: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
-    if (typeof root === 'object' && root !== null && !Array.isArray(root)) return null
-    return `the value is JSON, but ${Array.isArray(root) ? 'an array' : 'no object'}`
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    // V8 quotes the text around the error, line breaks and all.
-    return `the value is not JSON: ${reason.replaceAll(/\p{Cc}+/gu, ' ')}`
-  }
+  const parsed = parseJson(value)
+  if (parsed.kind === 'malformed') return parsed.message
+  const { root } = parsed
+  if (typeof root === 'object' && root !== null && !Array.isArray(root)) return null
+  return `the value is JSON, but ${Array.isArray(root) ? 'an array' : 'no object'}`
 }
 
 function take(members: Map<string, JsonMember>, name: string): JsonMember | undefined {

@@ -3,12 +3,15 @@ import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
+import { deliverySchemas, eventInputs } from './schemas.ts'
 import { batchSchema } from './subscription-batch.ts'
 import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
 import type { Report } from './subscription-field.ts'
 import { field, isMapping, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
+import { readHeaders } from './subscription-headers.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
+import { readInputSchemaMapping } from './subscription-schemas.ts'
 
 const topicsMax = 100
 const typesMax = 1_000
@@ -46,12 +49,12 @@ export const subscriptionSchema = mapping({
   topics: field(readTopics),
   sink: field(readSink),
   from: oneOf(['latest', 'earliest']),
-  input: oneOf(['cloudevents'], ['event-grid', 'custom', 'kafka-record']),
+  input: oneOf(eventInputs, ['kafka-record']),
   types: field(readTypes).optional(),
   filters: field(readFilters).optional(),
-  headers: onlyDefault('{}', isEmptyMapping),
+  headers: field(readHeaders).optional(),
   timeout: field(readTimeout).optional(),
-  schema: oneOf(['CloudEventSchemaV1_0'], ['EventGridSchema', 'CustomInputSchema']),
+  schema: oneOf(deliverySchemas),
   mode: oneOf(['binary', 'structured']),
   concurrency: field((value, report) => readNumber(value, report, 1, concurrencyMax)).optional(),
   retry: retrySchema.optional(),
@@ -60,7 +63,7 @@ export const subscriptionSchema = mapping({
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
   notation: oneOf(['barnabas'], ['event-grid', 'event-grid-kubernetes', 'eventbridge']),
-  inputSchemaMapping: onlyDefault('none', (value) => value === 'none'),
+  inputSchemaMapping: field(readInputSchemaMapping).optional(),
   probation: onlyDefault('{ after: 10 }', isDefaultProbation),
   handshake: oneOf(['none'], ['event-grid', 'cloudevents']),
   rate: onlyDefault('none', (value) => value === 'none'),

@@ -1,8 +1,10 @@
 import type { BatchLimits } from './batch.ts'
 import type { BlobTarget } from './dead-letter-blob.ts'
+import type { InputSchemaMapping } from './custom-event.ts'
+import type { DeliveryAttribute } from './delivery-attributes.ts'
 import type { Filter } from './filter.ts'
 import type { RetryPolicy } from './retry-policy.ts'
-import type { DeliverySchema, Notation } from './schemas.ts'
+import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 
 /** A subscription as the services work with it: everything resolved, every duration in (scaled) milliseconds. */
 export interface Subscription {
@@ -15,6 +17,10 @@ export interface Subscription {
   readonly sink: string
   /** Where a new subscription starts, per topic and partition; partitions that are not named start at their beginning. */
   readonly startOffsets: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** What the source topics carry. */
+  readonly input: EventInput
+  /** With `input: custom`. */
+  readonly inputSchemaMapping: InputSchemaMapping
   /** Exact CloudEvents types; empty for all. */
   readonly types: readonly string[]
   readonly filters: readonly Filter[]
@@ -24,6 +30,8 @@ export interface Subscription {
   readonly notation: Notation
   readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
+  /** On every request, besides those that Barnabas sets. */
+  readonly headers: readonly DeliveryAttribute[]
   /** Attempts in flight, per process. */
   readonly concurrency: number
   /** How many events share a request. */
@@ -38,4 +46,4 @@ export interface Subscription {
 }
 
 /** What of a subscription decides how the request for its events looks; any subscription is one. */
-export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode'>
+export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode' | 'headers'>

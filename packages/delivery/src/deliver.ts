@@ -15,6 +15,7 @@ import type {
   Handling,
   KnownState,
   RequestShape,
+  SourcePosition,
   Subscription,
   Verdict,
 } from '@barnabas/core'
@@ -35,6 +36,8 @@ export interface Sender {
       readonly url: string
       readonly shape: RequestShape
       readonly attemptNumber: number
+      /** Of one event alone. */
+      readonly source: SourcePosition | undefined
       readonly timeoutMs: number
       readonly lateMs: number
       readonly connectionsMax: number
@@ -115,7 +118,10 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     options.onAttempt(subscription.id, 1)
     let result: AttemptReport
     try {
-      result = await sender.attempt([event], attemptOptions(subscription, parcel.state.attempts + 1, signal))
+      result = await sender.attempt(
+        [event],
+        attemptOptions(subscription, parcel.state.attempts + 1, signal, parcel.state.source),
+      )
     } finally {
       options.onAttempt(subscription.id, -1)
     }
@@ -210,11 +216,17 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   return { deliver, deliverTogether, settle, settleDamaged }
 }
 
-function attemptOptions(subscription: Subscription, attemptNumber: number, signal: AbortSignal) {
+function attemptOptions(
+  subscription: Subscription,
+  attemptNumber: number,
+  signal: AbortSignal,
+  source?: SourcePosition,
+) {
   return {
     url: subscription.sink,
     shape: subscription,
     attemptNumber,
+    source,
     timeoutMs: subscription.timeoutMs,
     lateMs: lateAnswerWithinMs * subscription.retry.timeScale,
     connectionsMax: subscription.concurrency,

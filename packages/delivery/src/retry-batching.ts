@@ -1,4 +1,4 @@
-import { decodeEvent, structuredBytes } from '@barnabas/core'
+import { decodeInput, eventJsonBytes } from '@barnabas/core'
 import type { BatchLimits, CloudEvent, DecodedEvent, Subscription } from '@barnabas/core'
 import type { CarriedOut, Parcel } from './carry-out.ts'
 import type { Owner } from './owner.ts'
@@ -19,7 +19,7 @@ export interface WaitingForBatch<Retry> {
   /** As it was when it began to wait. */
   readonly subscription: Subscription
   readonly resolve: (carried: CarriedOut) => void
-  /** Read when it is first asked how large it is. */
+  /** Read when it is first asked how large it is, by the subscription of then. */
   decoded: DecodedEvent | null
 }
 
@@ -46,8 +46,8 @@ export function createRetryBatching<Retry>(options: RetryBatchingOptions<Retry>)
   return {
     limits: ({ subscription }) => options.limitsOf(subscription),
     bytesOf(waiting) {
-      const decoded = decodedOf(waiting)
-      return decoded.kind === 'event' ? structuredBytes(decoded.event) : 0
+      const decoded = decodedOf(waiting, waiting.subscription)
+      return decoded.kind === 'event' ? eventJsonBytes(decoded.event, waiting.subscription.schema) : 0
     },
     async begin(batch) {
       const recipients = await Promise.all(batch.map(async ({ due }) => options.recipientOf(due)))
@@ -56,13 +56,19 @@ export function createRetryBatching<Retry>(options: RetryBatchingOptions<Retry>)
       for (const [index, recipient] of recipients.entries()) {
         const waiting = batch[index]!
         const { due, resolve } = waiting
-        const decoded = decodedOf(waiting)
-        if (due.owner.lost) resolve({ kind: 'abandoned' })
-        else if (recipient.kind !== 'running') others.push(options.whenNotRunning(recipient, due).then(resolve))
-        else if (decoded.kind === 'malformed') {
-          others.push(options.buryMalformed(due, decoded.message, recipient.subscription).then(resolve))
+        if (due.owner.lost) {
+          resolve({ kind: 'abandoned' })
+          continue
+        }
+        if (recipient.kind !== 'running') {
+          others.push(options.whenNotRunning(recipient, due).then(resolve))
+          continue
+        }
+        const { subscription } = recipient
+        const decoded = decodedOf(waiting, subscription)
+        if (decoded.kind === 'malformed') {
+          others.push(options.buryMalformed(due, decoded.message, subscription).then(resolve))
         } else {
-          const { subscription } = recipient
           const alike = running.get(subscription) ?? []
           running.set(subscription, alike)
           alike.push({ ...waiting, event: decoded.event })
@@ -75,7 +81,15 @@ export function createRetryBatching<Retry>(options: RetryBatchingOptions<Retry>)
   }
 }
 
-function decodedOf<Retry>(waiting: WaitingForBatch<Retry>): DecodedEvent {
-  waiting.decoded ??= decodeEvent(waiting.due.parcel.record)
+function decodedOf<Retry>(waiting: WaitingForBatch<Retry>, subscription: Subscription): DecodedEvent {
+  const { parcel } = waiting.due
+  // Another revision may read the topic by another schema.
+  if (subscription !== waiting.subscription) return decodedParcel(parcel, subscription)
+  waiting.decoded ??= decodedParcel(parcel, subscription)
   return waiting.decoded
+}
+
+/** What a parcel carries, as its subscription reads it. */
+export function decodedParcel({ record, state }: Parcel, subscription: Subscription): DecodedEvent {
+  return decodeInput(subscription, record, state.source, state.publishTime)
 }

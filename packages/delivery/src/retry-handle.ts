@@ -1,4 +1,4 @@
-import { decodeEvent, withoutOwnHeaders } from '@barnabas/core'
+import { withoutOwnHeaders } from '@barnabas/core'
 import type {
   DeadLetterReason,
   DecodedRetryHeaders,
@@ -12,7 +12,7 @@ import type { CarriedOut, Parcel } from './carry-out.ts'
 import type { Deliverer } from './deliver.ts'
 import type { Owner } from './owner.ts'
 import type { Recipient } from './recipient.ts'
-import { createRetryBatching } from './retry-batching.ts'
+import { createRetryBatching, decodedParcel } from './retry-batching.ts'
 import type { Due } from './retry-batching.ts'
 import type { TrackedPartition } from './tracked-partition.ts'
 import type { Window } from './window.ts'
@@ -161,7 +161,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
 
   function attempt(due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
     const { parcel, dueAt, owner } = due
-    const read = decodeEvent(parcel.record)
+    const read = decodedParcel(parcel, subscription)
     if (read.kind === 'malformed') return buryMalformed(due, read.message, subscription)
     const { event } = read
     return deliverer.deliver({ subscription, event, parcel, dueAt, owner, signal: options.cancel })

@@ -18,12 +18,13 @@ import {
   connectionAdvice,
   createHealth,
   createMetrics,
+  createSecrets,
   describeConfig,
   startHealthServer,
   StartupError,
 } from '@barnabas/runtime'
 import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
-import { addressGuard, createWebhookSender } from '@barnabas/webhook'
+import { addressGuard, createWebhookSender, problemOfSecrets } from '@barnabas/webhook'
 import { watchHeartbeats } from './watch-heartbeats.ts'
 
 /** What a service may take beyond the drain time-out: verdicts of what was cut off, the last commit, leaving the group. */
@@ -54,6 +55,8 @@ export interface Host {
    * connections bound a subscription's attempts in flight for all of them together.
    */
   deliverer(): Deliverer
+  /** Why no request of a subscription can be made for want of a secret; null when none is missing. */
+  problemOfSecrets(subscription: Subscription): string | null
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
   /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
@@ -149,6 +152,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     throw startupError(error, config, ownTopics.bootstrapServer)
   })
 
+  const findSecret = createSecrets(config.secrets, { now: Date.now })
   let opened: Deliverer | undefined
   const deliverer = () => (opened ??= openDeliverer())
 
@@ -163,7 +167,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   function openDeliverer(): Deliverer {
     const guard = addressGuard(options.allowedNetworks)
     if (guard.kind === 'invalid') throw new StartupError(guard.message)
-    const sender = createWebhookSender({ addressGuard: guard.guard })
+    const sender = createWebhookSender({ addressGuard: guard.guard, findSecret })
     const tierTopics = new Set(names.retryTopics)
     const writers = createWriters({
       kafka,
@@ -214,6 +218,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     statuses,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
+    problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
     toldElsewhere,
     opened: (opening) =>
       opening.catch((error: unknown) => {

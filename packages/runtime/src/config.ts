@@ -1,4 +1,5 @@
 import type { BlobAccounts } from './blob-environment.ts'
+import type { SecretsConfig } from './secrets.ts'
 
 /** The environment of a process, read and checked: what `main.ts` hands to whatever it creates. */
 export interface Config {
@@ -25,6 +26,8 @@ export interface Config {
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
   readonly blobAccounts: BlobAccounts
+  /** Of the headers of subscriptions. */
+  readonly secrets: SecretsConfig
 }
 
 export interface KafkaConfig {
@@ -55,7 +58,7 @@ export type LogLevel = (typeof logLevels)[number]
 
 /** The resolved configuration for the log line at start: everything but what is secret. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { kafka, httpPort, blobAccounts, ...rest } = config
+  const { kafka, httpPort, blobAccounts, secrets, ...rest } = config
   return {
     ...rest,
     httpPort: httpPort ?? 'off',
@@ -65,6 +68,10 @@ export function describeConfig(config: Config): Record<string, unknown> {
         { endpoint: endpoint ?? "Azure's own", key: key === null ? 'none' : 'set' },
       ]),
     ),
+    secrets: {
+      names: [...Object.keys(secrets.values), ...Object.keys(secrets.files)].toSorted(),
+      dir: secrets.dir ?? 'none',
+    },
     kafka: {
       brokers: kafka.brokers ?? 'local',
       ssl: kafka.ssl === null ? false : { ca: has(kafka.ssl.ca), cert: has(kafka.ssl.cert), key: has(kafka.ssl.key) },

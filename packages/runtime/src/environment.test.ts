@@ -38,6 +38,7 @@ const defaults: Config = {
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
   blobAccounts: {},
+  secrets: { values: {}, files: {}, dir: null },
 }
 
 test('an empty environment gives the defaults of a single service', () => {
@@ -242,7 +243,13 @@ test('the description of a configuration leaves out what is secret', () => {
 test('what is read and what the table of variables says are the same', () => {
   const read = new Set<string>()
   const env = new Proxy<Record<string, string>>(
-    { KAFKA_SSL: 'true', KAFKA_BROKERS: 'a:9092', BARNABAS_BLOB_ARCHIVE_ENDPOINT: 'file:///archive' },
+    {
+      KAFKA_SSL: 'true',
+      KAFKA_BROKERS: 'a:9092',
+      BARNABAS_BLOB_ARCHIVE_ENDPOINT: 'file:///archive',
+      BARNABAS_SECRET_ARCHIVE: 'x',
+      BARNABAS_SECRET_ARCHIVE_FILE: '/x',
+    },
     {
       get(target, name) {
         read.add(String(name))
@@ -253,5 +260,5 @@ test('what is read and what the table of variables says are the same', () => {
   readEnvironment(env, service)
   const available = environmentVariables.filter((variable) => variable.available)
   const named = available.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
-  expect([...read].toSorted()).toEqual(named.map((name) => name.replace('<ACCOUNT>', 'ARCHIVE')).toSorted())
+  expect([...read].toSorted()).toEqual(named.map((name) => name.replace(/<[A-Z]+>/, 'ARCHIVE')).toSorted())
 })

@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from './environment-values.ts'
 import { readKafkaEnvironment } from './kafka-environment.ts'
+import { readSecretsEnvironment } from './secrets-environment.ts'
 
 /** `invalid` carries one sentence per bad value, naming the variable, the value (unless secret) and what is allowed. */
 export type EnvironmentReading =
@@ -60,6 +61,7 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
     logLevel: reader.value('BARNABAS_LOG_LEVEL', oneOf(logLevels)) ?? 'info',
     blobAccounts: readBlobEnvironment(env, reader),
+    secrets: readSecretsEnvironment(env, reader),
   }
   reader.value('BARNABAS_TEST_KAFKA', oneOf(['container']))
   if (reader.problems.length > 0) return { kind: 'invalid', problems: reader.problems }

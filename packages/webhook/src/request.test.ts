@@ -1,17 +1,25 @@
 import { decodeEvent, type CloudEvent, type KafkaRecord, type RequestShape } from '@barnabas/core'
 import { CloudEvent as SdkEvent, HTTP } from 'cloudevents'
 import { expect, test } from 'vitest'
-import { webhookRequest } from './request.ts'
+import { webhookRequest as requestOf } from './request.ts'
+import type { RequestSettings, WebhookRequest, WebhookRequestOptions } from './request.ts'
 
 const shape: RequestShape = {
   id: 'orders-to-billing',
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
+  headers: [],
 }
 const options = { shape, attemptNumber: 3 }
 const structured = { ...options, shape: { ...shape, mode: 'structured' } } as const
 const required = { specversion: '1.0', id: '1', source: '/orders', type: 'created' }
+
+const nothing: RequestSettings = { findSecret: (name) => ({ kind: 'unknown', message: `no ${name}` }) }
+
+function webhookRequest(events: readonly [CloudEvent, ...CloudEvent[]], how: WebhookRequestOptions): WebhookRequest {
+  return requestOf(events, how, nothing)
+}
 
 function binaryEvent(attributes: Record<string, string>, value: Buffer | null, contentType?: string): CloudEvent {
   const headers: Record<string, Buffer> = {}

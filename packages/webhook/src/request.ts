@@ -1,25 +1,40 @@
-import { binaryData, structuredJson, type CloudEvent, type RequestShape } from '@barnabas/core'
+import { binaryData, eventJson, type CloudEvent, type RequestShape, type SourcePosition } from '@barnabas/core'
+import { addEventGridHeaders } from './event-grid-headers.ts'
+import { addOwnHeaders, type FindSecret } from './own-headers.ts'
 
 export interface WebhookRequestOptions {
   /** Of the subscription: one object for all of its attempts. */
   readonly shape: RequestShape
   /** 1 on the first attempt; the lowest among the events. */
   readonly attemptNumber: number
+  /** Where the event stood on its source topic; of one event alone. */
+  readonly source?: SourcePosition | undefined
+}
+
+/** What is the same for every request of a process. */
+export interface RequestSettings {
+  /** Who we say we are to receivers of CloudEvents in Event Grid's notation (`BARNABAS_ORIGIN`); nobody when absent. */
+  readonly origin?: string | undefined
+  readonly findSecret: FindSecret
 }
 
 export interface WebhookRequest {
-  /** No value here is one that an HTTP client would refuse, provided that `decodeEvent` made the event. */
+  /** No value here is one that an HTTP client would refuse, provided that `decodeInput` made the events. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | null
 }
 
+type Events = readonly [CloudEvent, ...CloudEvent[]]
+
 /**
  * What a webhook receives (interface, "What a webhook receives"; CloudEvents HTTP binding 1.0, sections 3.1 to 3.3).
- * Several events are never in binary mode, which has no batches: they travel as they would in structured mode.
+ * Several events are never in binary mode, which has no batches: they travel as they would in structured mode. Throws
+ * for what the parser of subscriptions and `problemOfSecrets` refuse.
  */
 export function webhookRequest(
-  events: readonly [CloudEvent, ...CloudEvent[]],
+  events: Events,
   options: WebhookRequestOptions,
+  settings: RequestSettings,
 ): WebhookRequest {
   const { shape, attemptNumber } = options
   const headers: Record<string, string> = {
@@ -27,6 +42,10 @@ export function webhookRequest(
     'barnabas-subscription': shape.id,
     'barnabas-attempt': String(attemptNumber),
   }
+  if (shape.notation !== 'barnabas') {
+    addEventGridHeaders(headers, events, { shape, attemptNumber, source: options.source, origin: settings.origin })
+  }
+  if (shape.headers.length > 0) addOwnHeaders(headers, events, shape, settings.findSecret)
   if (shape.mode === 'structured' || events.length > 1) return structuredRequest(headers, events, shape)
   const [event] = events
   const { contentType, body } = binaryData(event)
@@ -35,19 +54,25 @@ export function webhookRequest(
   return { headers, body }
 }
 
-/** Event Grid spec page 2.1; rows A2 and C1. A single CloudEvent is an object, but on Kubernetes, where all are arrays. */
+/** Event Grid spec page §2.1; rows A2 and C1. A single CloudEvent is an object, but on Kubernetes, where all are arrays. */
 function structuredRequest(
   headers: Record<string, string>,
-  events: readonly [CloudEvent, ...CloudEvent[]],
-  { notation }: RequestShape,
+  events: Events,
+  { schema, notation }: RequestShape,
 ): WebhookRequest {
-  if (events.length === 1 && notation !== 'event-grid-kubernetes') {
+  if (schema === 'CloudEventSchemaV1_0' && events.length === 1 && notation !== 'event-grid-kubernetes') {
     headers['content-type'] = 'application/cloudevents+json; charset=utf-8'
-    return { headers, body: structuredJson(events[0]) }
+    return { headers, body: eventJson(events[0], schema) }
   }
-  headers['content-type'] = 'application/cloudevents-batch+json; charset=utf-8'
-  return { headers, body: jsonArray(events.map(structuredJson)) }
+  headers['content-type'] = arrayTypes[schema]
+  return { headers, body: jsonArray(events.map((event) => eventJson(event, schema))) }
 }
+
+const arrayTypes = {
+  CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
+  EventGridSchema: 'application/json; charset=utf-8',
+  CustomInputSchema: 'application/json; charset=utf-8',
+} as const satisfies Record<RequestShape['schema'], string>
 
 const openBracket = Buffer.from('[')
 const comma = Buffer.from(',')

@@ -1,4 +1,4 @@
-import type { AttemptReport, CloudEvent, RequestShape } from '@barnabas/core'
+import type { AttemptReport, CloudEvent, Outcome, RequestShape, SourcePosition } from '@barnabas/core'
 import type { AddressCheck, AddressGuard } from './address-guard.ts'
 import { Attempt } from './attempt.ts'
 import { connectionPools } from './connection-pools.ts'
@@ -6,6 +6,7 @@ import { guardedConnector, type ResolveAll } from './connector.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createLateAttempts } from './late-attempts.ts'
 import { oneLine } from './one-line.ts'
+import { problemOfSecrets, withoutSecrets, type FindSecret } from './own-headers.ts'
 import { webhookRequest, type WebhookRequest } from './request.ts'
 
 export interface WebhookSenderOptions {
@@ -14,6 +15,10 @@ export interface WebhookSenderOptions {
   readonly resolveAll?: ResolveAll
   /** How long an answer's body is read once its head is there, 1 s by default. */
   readonly answerBodyMs?: number
+  /** What `{ secret: NAME }` means; nothing by default. */
+  readonly findSecret?: FindSecret
+  /** Who we say we are to receivers of CloudEvents in Event Grid's notation; nobody by default. */
+  readonly origin?: string | undefined
 }
 
 export interface WebhookAttemptOptions {
@@ -23,6 +28,8 @@ export interface WebhookAttemptOptions {
   readonly shape: RequestShape
   /** 1 on the first attempt; the lowest among the events. */
   readonly attemptNumber: number
+  /** Where the event stood on its source topic; of one event alone. */
+  readonly source?: SourcePosition | undefined
   /** From the start of the attempt to the end of the answer's head: look-up, connection and upload included. */
   readonly timeoutMs: number
   /** From the start too: how long an answer is listened for that comes after its time; absent for no longer than that. */
@@ -51,7 +58,8 @@ const answerBodyMsDefault = 1_000
 const connectionsMaxDefault = 64
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { addressGuard, resolveAll, answerBodyMs = answerBodyMsDefault } = options
+  const { addressGuard, resolveAll, answerBodyMs = answerBodyMsDefault, findSecret = noSecret } = options
+  const settings = { findSecret, origin: options.origin }
   const pools = connectionPools(guardedConnector(addressGuard, resolveAll))
   const limits = { keptBytesMax, readBytesMax, readMsMax: answerBodyMs }
   const deadlines = createDeadlines<Attempt>()
@@ -90,10 +98,18 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   return {
     attempt(events, attemptOptions) {
       return new Promise((resolve) => {
-        const request = webhookRequest(events, attemptOptions)
+        const { headers } = attemptOptions.shape
+        const problem = headers.length === 0 ? null : problemOfSecrets(headers, findSecret)
+        if (problem !== null) return resolve(notAttempted('GenericError', problem))
         const sink = sinkOf(attemptOptions.url)
-        if (sink.check.kind === 'allowed') attemptAt(sink, request, attemptOptions, resolve)
-        else resolve(notAttempted(sink.check.message))
+        if (sink.check.kind !== 'allowed') return resolve(notAttempted('ResolutionError', sink.check.message))
+        const request = webhookRequest(events, attemptOptions, settings)
+        if (headers.length === 0) return attemptAt(sink, request, attemptOptions, resolve)
+        attemptAt(sink, request, attemptOptions, (result) => {
+          const { responseBody } = result
+          if (responseBody === null) return resolve(result)
+          resolve({ ...result, responseBody: withoutSecrets(responseBody, headers, findSecret) })
+        })
       })
     },
     async close() {
@@ -133,10 +149,12 @@ function partsOf(url: string): Omit<Sink, 'check'> {
   return { origin: parsed.origin, path: parsed.pathname + parsed.search, authority: parsed.host }
 }
 
-function notAttempted(message: string): AttemptReport {
+const noSecret: FindSecret = (name) => ({ kind: 'unknown', message: `the secret ${name} is not known here` })
+
+function notAttempted(outcome: Outcome, message: string): AttemptReport {
   const now = Date.now()
   return {
-    outcome: 'ResolutionError',
+    outcome,
     error: oneLine(message),
     status: null,
     responseBody: null,

@@ -68,6 +68,7 @@ export const testShape = {
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
+  headers: [],
 } as const satisfies RequestShape
 
 export const attemptOptions = {

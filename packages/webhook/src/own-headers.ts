@@ -1,0 +1,107 @@
+import { headerValueOf, headerValueProblem, textAt } from '@barnabas/core'
+import type { CloudEvent, DeliveryAttribute, RequestShape } from '@barnabas/core'
+
+/** What `{ secret: NAME }` means in this process. The message says how to set it, and nothing of its value. */
+export type Secret =
+  { readonly kind: 'value'; readonly value: string } | { readonly kind: 'unknown'; readonly message: string }
+
+export type FindSecret = (name: string) => Secret
+
+/** Why no request can be made for want of a secret, or null. */
+export function problemOfSecrets(headers: readonly DeliveryAttribute[], findSecret: FindSecret): string | null {
+  for (const header of headers) {
+    if (header.kind !== 'secret') continue
+    const found = findSecret(header.secret)
+    if (found.kind === 'unknown') return `headers.${header.name}: ${found.message}`
+    const problem = headerValueProblem(found.value)
+    if (problem !== null) return `headers.${header.name}: the secret ${header.secret} ${problem}`
+  }
+  return null
+}
+
+/**
+ * The headers that a subscription adds to its requests (row A20). A dynamic one is left out where the event has no such
+ * value, or none that can stand in a header. Throws for a secret that `problemOfSecrets` has not let pass.
+ */
+export function addOwnHeaders(
+  headers: Record<string, string>,
+  events: readonly [CloudEvent, ...CloudEvent[]],
+  { headers: own }: RequestShape,
+  findSecret: FindSecret,
+): void {
+  for (const header of own) {
+    const value = valueOf(header, events, findSecret)
+    if (value !== null) headers[header.name] = value
+  }
+}
+
+function valueOf(
+  header: DeliveryAttribute,
+  events: readonly [CloudEvent, ...CloudEvent[]],
+  findSecret: FindSecret,
+): string | null {
+  switch (header.kind) {
+    case 'static':
+      return header.value
+    case 'secret': {
+      const found = findSecret(header.secret)
+      if (found.kind === 'value') return found.value
+      throw new Error(found.message)
+    }
+    case 'dynamic':
+      return agreedValue(events, (event) => textAt(event, header.path))
+    default:
+      return header satisfies never
+  }
+}
+
+/** What all events say, as the value of a header; null where they differ, or say nothing that can stand there. */
+export function agreedValue(
+  [first, ...others]: readonly [CloudEvent, ...CloudEvent[]],
+  textOf: (event: CloudEvent) => string | null,
+): string | null {
+  const text = textOf(first)
+  if (text === null || others.some((event) => textOf(event) !== text)) return null
+  return headerValueOf(text)
+}
+
+const mask = Buffer.from('***')
+/** A shorter run of bytes says too little, and would be found everywhere. */
+const maskedBytesMin = 4
+
+/**
+ * A receiver's answer without the secrets that it may have sent back, for it goes into dead letters. One that was cut
+ * off at its end is masked as far as it is there.
+ */
+export function withoutSecrets(body: Buffer, headers: readonly DeliveryAttribute[], findSecret: FindSecret): Buffer {
+  let masked = body
+  for (const header of headers) {
+    const found = header.kind === 'secret' ? findSecret(header.secret) : null
+    if (found?.kind !== 'value' || found.value.length < maskedBytesMin) continue
+    masked = replaced(masked, Buffer.from(found.value, 'latin1'))
+  }
+  return masked
+}
+
+function replaced(body: Buffer, secret: Buffer): Buffer {
+  const parts: Buffer[] = []
+  let from = 0
+  for (let at = body.indexOf(secret); at >= 0; at = body.indexOf(secret, from)) {
+    parts.push(body.subarray(from, at), mask)
+    from = at + secret.length
+  }
+  const rest = body.subarray(from)
+  const cutBytes = cutAtEnd(rest, secret)
+  if (parts.length === 0 && cutBytes === 0) return body
+  parts.push(rest.subarray(0, rest.length - cutBytes))
+  if (cutBytes > 0) parts.push(mask)
+  return Buffer.concat(parts)
+}
+
+/** How many bytes at the end are the beginning of the secret. */
+function cutAtEnd(body: Buffer, secret: Buffer): number {
+  for (let bytes = Math.min(secret.length - 1, body.length); bytes >= maskedBytesMin; bytes--) {
+    if (body.subarray(body.length - bytes).equals(secret.subarray(0, bytes))) return bytes
+  }
+  return 0
+}
