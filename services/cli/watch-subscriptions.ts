@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts'
 import { allSubscriptions, findSubscription } from './find-subscription.ts'
-import { subscriptionHeader, subscriptionJson, subscriptionRow, subscriptionYaml } from './format/subscription.ts'
+import { subscriptionColumns, subscriptionJson, subscriptionYaml } from './format/subscription.ts'
 import type { ShownSubscription } from './format/subscription.ts'
 import { columnsOf, tableLine } from './format/table.ts'
 import { Refusal } from './refusal.ts'
@@ -61,11 +61,13 @@ function formatOf(output: 'table' | 'yaml' | 'json'): WatchFormat {
   if (output === 'json') return { begin: () => [], one: (each) => JSON.stringify(subscriptionJson(each)) }
   if (output === 'yaml') return { begin: () => [], one: (each) => `${subscriptionYaml(each)}\n---` }
   let widths: readonly number[] = []
+  let columns = subscriptionColumns([])
   return {
     begin(subscriptions) {
-      widths = columnsOf([subscriptionHeader, ...subscriptions.map((each) => subscriptionRow(each, Date.now()))])
-      return [tableLine(subscriptionHeader, widths)]
+      columns = subscriptionColumns(subscriptions)
+      widths = columnsOf([columns.header, ...subscriptions.map((each) => columns.row(each, Date.now()))])
+      return [tableLine(columns.header, widths)]
     },
-    one: (each) => tableLine(subscriptionRow(each, Date.now()), widths),
+    one: (each) => tableLine(columns.row(each, Date.now()), widths),
   }
 }

@@ -280,7 +280,10 @@ test.each<[field: object, message: string]>([
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],
-  [{ notation: 'eventbridge' }, 'notation: eventbridge is not available in this version; only barnabas'],
+  [
+    { notation: 'eventbridge' },
+    'notation: eventbridge is not available in this version; only barnabas, event-grid-kubernetes',
+  ],
   [{ handshake: 'cloudevents' }, 'handshake: cloudevents is not available in this version; only none'],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
   [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],

@@ -62,7 +62,7 @@ export const subscriptionSchema = mapping({
   order: oneOf(['none'], ['key', 'partition']),
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
-  notation: oneOf(['barnabas'], ['event-grid', 'event-grid-kubernetes', 'eventbridge']),
+  notation: oneOf(['barnabas', 'event-grid-kubernetes'], ['event-grid', 'eventbridge']),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
   probation: onlyDefault('{ after: 10 }', isDefaultProbation),
   handshake: oneOf(['none'], ['event-grid', 'cloudevents']),

@@ -1,15 +1,17 @@
+import { writeEventGrid } from '@barnabas/core'
 import type { Command } from 'commander'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { allSubscriptions, findSubscription } from '../find-subscription.ts'
 import { subscriptionJson, subscriptionTable, subscriptionYaml } from '../format/subscription.ts'
 import type { ShownSubscription } from '../format/subscription.ts'
+import { Refusal, usageError } from '../refusal.ts'
 import { openStore } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
 import { watchSubscriptions } from '../watch-subscriptions.ts'
 import { outputOption } from './output-option.ts'
 
 interface GetOptions {
-  readonly output: 'table' | 'yaml' | 'json'
+  readonly output: 'table' | 'yaml' | 'json' | 'event-grid'
   readonly watch?: boolean
 }
 
@@ -18,13 +20,14 @@ export function addGet(program: Command, terminal: Terminal): void {
     .command('get')
     .description('show subscriptions and their status')
     .argument('[id]', 'of one subscription; all without it')
-    .addOption(outputOption(['table', 'yaml', 'json'], ['event-grid', 'eventbridge']).default('table'))
+    .addOption(outputOption(['table', 'yaml', 'json', 'event-grid'], ['eventbridge']).default('table'))
     .option('-w, --watch', 'go on and print what changes, until Ctrl-C')
     .addHelpText(
       'after',
       '\nExample:\n  barnabas get orders-to-billing -o yaml > orders-to-billing.yaml\n\n' +
         '-o yaml is what was written, and its revision: `barnabas apply` takes it again.\n' +
-        '-o json is what is stored, with its status: an object with ID, a list without.',
+        '-o json is what is stored, with its status: an object with ID, a list without.\n' +
+        "-o event-grid is Azure Event Grid's JSON, secrets masked; what it has no word for stands beside `properties`.",
     )
     .action((id: string | undefined, options: GetOptions) => get(terminal, id, options))
 }
@@ -33,28 +36,39 @@ async function get(terminal: Terminal, id: string | undefined, options: GetOptio
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
     if (options.watch === true) {
+      if (options.output === 'event-grid') throw usageError('--watch follows every format but event-grid')
       await watchSubscriptions(terminal, cluster, id, options.output)
       return
     }
     const store = await openStore(cluster)
     if (id !== undefined) {
-      terminal.print(one(findSubscription(store, id), options.output))
+      const found = findSubscription(store, id)
+      if (options.output === 'event-grid') terminal.print(json(eventGrid(terminal, found)))
+      else terminal.print(one(found, options.output))
       return
     }
     const subscriptions = allSubscriptions(store)
-    if (subscriptions.length === 0 && options.output !== 'json') {
+    if (subscriptions.length === 0 && options.output !== 'json' && options.output !== 'event-grid') {
       terminal.note('no subscriptions; make one with `barnabas apply -f FILE`')
+      return
+    }
+    if (options.output === 'event-grid') {
+      for (const { id: each, stored } of subscriptions) {
+        if (stored.kind === 'invalid') terminal.note(`note: ${each} does not validate and is left out`)
+      }
+      const valid = subscriptions.filter(({ stored }) => stored.kind === 'valid')
+      terminal.print(json(valid.map((each) => eventGrid(terminal, each))))
       return
     }
     terminal.print(all(subscriptions, options.output))
   })
 }
 
-function one(subscription: ShownSubscription, output: GetOptions['output']): string {
+function one(subscription: ShownSubscription, output: Exclude<GetOptions['output'], 'event-grid'>): string {
   return output === 'json' ? json(subscriptionJson(subscription)) : all([subscription], output)
 }
 
-function all(subscriptions: readonly ShownSubscription[], output: GetOptions['output']): string {
+function all(subscriptions: readonly ShownSubscription[], output: Exclude<GetOptions['output'], 'event-grid'>): string {
   switch (output) {
     case 'table':
       return subscriptionTable(subscriptions, Date.now())
@@ -65,6 +79,16 @@ function all(subscriptions: readonly ShownSubscription[], output: GetOptions['ou
     default:
       return output satisfies never
   }
+}
+
+/** In Event Grid's notation; what a reader has to know goes to standard error. */
+function eventGrid(terminal: Terminal, { id, stored }: ShownSubscription): unknown {
+  if (stored.kind === 'invalid') {
+    throw new Refusal(`${id} does not validate: ${stored.problems.map(({ message }) => message).join('\n')}`)
+  }
+  const { document, notes } = writeEventGrid(stored, stored.life.revision)
+  for (const note of notes) terminal.note(`note: ${id}: ${note}`)
+  return document
 }
 
 function json(value: unknown): string {

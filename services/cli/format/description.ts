@@ -69,6 +69,7 @@ function resolvedFields(subscription: Subscription, written: WrittenSubscription
   const { topics, sink, types, filters, mode, timeoutMs, concurrency, retry } = subscription
   const neverOn = [...retry.neverOn].toSorted((one, other) => one - other)
   return [
+    ['notation', subscription.notation],
     ['topics', topics.join(', ')],
     ['sink', destinationForDisplay(sink)],
     ['from', written.from ?? 'latest'],

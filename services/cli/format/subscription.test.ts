@@ -37,6 +37,14 @@ test('the table shows no secret of the sink', () => {
   )
 })
 
+test('the table names notations where one is not ours', () => {
+  const foreign = shown({ ...record, notation: 'event-grid-kubernetes' }, 3)
+  const lines = subscriptionTable([shown(record, 3), foreign], now).split('\n')
+  expect(lines[0]).toMatch(/^ID +STATUS +TOPICS +SINK +SCHEDULE +NOTATION +AGE +REVISION$/)
+  expect(lines[1]).toMatch(/ barnabas +5m +3$/)
+  expect(lines[2]).toMatch(/ event-grid-kubernetes +5m +3$/)
+})
+
 test('YAML is what was written and its revision, and apply takes it again', () => {
   const text = subscriptionYaml(shown(record, 3))
   expect(parse(text)).toEqual({

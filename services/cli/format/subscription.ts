@@ -12,17 +12,36 @@ export interface ShownSubscription {
   readonly status: StatusRecord | null
 }
 
-export const subscriptionHeader = ['ID', 'STATUS', 'TOPICS', 'SINK', 'SCHEDULE', 'AGE', 'REVISION'] as const
+/** The columns of the table, and one subscription's cells in them. */
+export interface SubscriptionColumns {
+  readonly header: readonly string[]
+  readonly row: (subscription: ShownSubscription, now: number) => readonly string[]
+}
+
+/** The notation is told where a subscription is written in another one than ours. */
+export function subscriptionColumns(subscriptions: readonly ShownSubscription[]): SubscriptionColumns {
+  const withNotation = subscriptions.some((each) => !['', 'barnabas'].includes(notationOf(each)))
+  return {
+    header: ['ID', 'STATUS', 'TOPICS', 'SINK', 'SCHEDULE', ...(withNotation ? ['NOTATION'] : []), 'AGE', 'REVISION'],
+    row: (each, now) => subscriptionRow(each, now, withNotation),
+  }
+}
 
 export function subscriptionTable(subscriptions: readonly ShownSubscription[], now: number): string {
+  const { header, row } = subscriptionColumns(subscriptions)
   return table(
-    subscriptionHeader,
-    subscriptions.map((each) => subscriptionRow(each, now)),
+    header,
+    subscriptions.map((each) => row(each, now)),
   )
 }
 
+function notationOf({ stored }: ShownSubscription): string {
+  return stored.kind === 'valid' ? stored.subscription.notation : ''
+}
+
 /** The sink without its secrets; of a subscription that does not validate what is known. */
-export function subscriptionRow({ id, stored, status }: ShownSubscription, now: number): readonly string[] {
+function subscriptionRow(shown: ShownSubscription, now: number, withNotation: boolean): readonly string[] {
+  const { id, stored, status } = shown
   const valid = stored.kind === 'valid' ? stored : null
   return [
     id,
@@ -30,6 +49,7 @@ export function subscriptionRow({ id, stored, status }: ShownSubscription, now: 
     valid?.written.topics.join(',') ?? '',
     valid === null ? '' : destinationForDisplay(valid.written.sink),
     valid === null ? '' : scheduleText(valid.written),
+    ...(withNotation ? [notationOf(shown)] : []),
     stored.life === null ? '' : age(stored.life.generation, now),
     stored.life === null ? '' : String(stored.life.revision),
   ]
