@@ -1,4 +1,4 @@
-/** Somebody brings the JSON of an event subscription, and takes it away again: row C5, and C1 for what arrives. */
+/** Somebody brings the JSON of an event subscription, and takes it away again: row C5, and A2 and C1 for what arrives. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -121,4 +121,50 @@ test('C4: dead letters are added by hand where Kubernetes has none, and what it 
   )
   expect(refused.err).toMatch(/properties\.filter\.advancedFilters\[0\]\.operatorType: NumberInRange is not supported/)
   expect(refused.err).toMatch(/Nothing was applied\.$/m)
+})
+
+test('A2: a sample of the REST specification is applied, delivered in Event Grid’s schema, shown, and applied again', async () => {
+  const topic = await createSourceTopic(prefix, 'cloud')
+  const document = { ...(await sample('rest-create')), handshake: 'none' }
+  const applied = await barnabas(['apply', '-f', '-', '--topic', topic], document)
+  expect(applied).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^orderstobilling created\nordersto\w+ Running/),
+  })
+
+  const event = {
+    id: 'e2',
+    eventType: 'order.paid',
+    eventTime: '2026-01-01T00:00:00Z',
+    dataVersion: '1',
+    data: { n: 2 },
+  }
+  const subjects = ['/other/7/paid', '/ORDERS/7/PAID']
+  const records = subjects.map((subject) => ({ value: JSON.stringify({ ...event, subject }) }))
+  await produce(plainKafka(), topic, records)
+  await receiver.until(() => received('rest-create').length > 0)
+  expect(received('rest-create')).toHaveLength(1)
+  const [request] = received('rest-create')
+  expect(request?.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'aeg-event-type': 'Notification',
+    'aeg-subscription-name': 'ORDERSTOBILLING',
+    'aeg-delivery-count': '0',
+  })
+  expect(JSON.parse(String(request?.body))).toMatchObject([{ ...event, subject: '/ORDERS/7/PAID' }])
+
+  const eventGrid = await barnabas(['get', 'orderstobilling', '-o', 'event-grid'])
+  expect(JSON.parse(eventGrid.out)).toMatchObject({
+    name: 'orderstobilling',
+    notation: 'event-grid',
+    handshake: 'none',
+    properties: {
+      destination: { endpointType: 'WebHook', properties: { endpointUrl: `${receiver.url}/rest-create` } },
+      eventDeliverySchema: 'EventGridSchema',
+      filter: { subjectBeginsWith: '/orders/', subjectEndsWith: '/paid' },
+    },
+  })
+  expect(eventGrid.err).toMatch(/^note: orderstobilling: Event Grid has no word for what stands in handshake: /)
+  const again = await barnabas(['apply', '-f', '-', '--no-wait'], eventGrid.out)
+  expect(again).toMatchObject({ status: 0, out: 'orderstobilling unchanged\n' })
 })

@@ -282,7 +282,7 @@ test.each<[field: object, message: string]>([
   [{ order: null }, 'order: null is not known; only none is possible'],
   [
     { notation: 'eventbridge' },
-    'notation: eventbridge is not available in this version; only barnabas, event-grid-kubernetes',
+    'notation: eventbridge is not available in this version; only barnabas, event-grid, event-grid-kubernetes',
   ],
   [{ handshake: 'cloudevents' }, 'handshake: cloudevents is not available in this version; only none'],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],

@@ -3,7 +3,7 @@ import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
-import { deliverySchemas, eventInputs } from './schemas.ts'
+import { deliverySchemas, eventInputs, notations } from './schemas.ts'
 import { batchSchema } from './subscription-batch.ts'
 import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
@@ -62,7 +62,7 @@ export const subscriptionSchema = mapping({
   order: oneOf(['none'], ['key', 'partition']),
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
-  notation: oneOf(['barnabas', 'event-grid-kubernetes'], ['event-grid', 'eventbridge']),
+  notation: oneOf(notations, ['eventbridge']),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
   probation: onlyDefault('{ after: 10 }', isDefaultProbation),
   handshake: oneOf(['none'], ['event-grid', 'cloudevents']),
