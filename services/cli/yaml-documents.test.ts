@@ -76,3 +76,20 @@ test('a few lines that would fill the memory are refused', () => {
   expect(documents).toEqual([])
   expect(problems).toHaveLength(1)
 })
+
+test('ten megabytes of JSON are read in a moment, and of YAML refused', () => {
+  const filler = 'x'.repeat(1_000)
+  const json = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => ({ id: `a${index}`, filler })))
+  const before = performance.now()
+  const { documents, problems } = readDocuments(json)
+  expect(performance.now() - before).toBeLessThan(2_000)
+  expect([documents.length, problems.length]).toEqual([10_000, 0])
+  expect(documents[7]?.value).toEqual({ id: 'a7', filler })
+  expect(documents[7]?.positionOf(['id'])).toEqual({ line: 1, column: 1 })
+  for (const broken of [`a: ${'x'.repeat(2_000_000)}`, json.slice(0, -1)]) {
+    expect(readDocuments(broken)).toMatchObject({
+      documents: [],
+      problems: [{ message: expect.stringContaining('no JSON') }],
+    })
+  }
+})

@@ -23,8 +23,12 @@ export interface ReadDocuments {
   readonly problems: readonly TextProblem[]
 }
 
+/** A tree of nodes that know their lines takes a hundred times the memory of a text: a larger one has to be JSON. */
+const yamlLengthMax = 2_000_000
+
 /** Reads YAML, and JSON, which is YAML too: several documents, each of them one subscription or a list of them. */
 export function readDocuments(text: string): ReadDocuments {
+  if (text.length > yamlLengthMax) return readLargeJson(text)
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)
@@ -54,6 +58,19 @@ export function readDocuments(text: string): ReadDocuments {
     }
   }
   return { documents, problems }
+}
+
+/** Without lines: every problem is told at the beginning. */
+function readLargeJson(text: string): ReadDocuments {
+  const beginning = { line: 1, column: 1 }
+  try {
+    const value: unknown = JSON.parse(text)
+    const roots: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return { documents: roots.map((root) => ({ value: root, positionOf: () => beginning })), problems: [] }
+  } catch {
+    const message = `is no JSON, and longer than the ${yamlLengthMax} characters that YAML may have; split it`
+    return { documents: [], problems: [{ ...beginning, message }] }
+  }
 }
 
 type Value =
