@@ -15,6 +15,7 @@ function status(change: Partial<StatusRecord> = {}): StatusRecord {
     startedTopics: [],
     topicIds: {},
     skippedOffsets: 0,
+    handshake: null,
     missedTopics: [],
     history: [],
     ...change,
@@ -43,11 +44,26 @@ test.each([
   expect(isSettled(status({ status: word }), mayRecover)).toBe(settled)
 })
 
+const pending = {
+  form: 'event-grid',
+  revision: 2,
+  validation: 'ab'.repeat(32),
+  url: 'https://barnabas.example/handshakes/a/b',
+  since: '2026-01-01T00:00:00.000Z',
+  until: '2026-01-01T00:10:00.000Z',
+} as const
+
+test('whoever applies waits for a handshake that is tried, and not for somebody who is to call a URL', () => {
+  const trying = { ...pending, kind: 'trying', problem: null } as const
+  expect(isSettled(status({ status: 'Starting', handshake: trying }), false)).toBe(false)
+  expect(isSettled(status({ status: 'Starting', handshake: { ...pending, kind: 'awaiting' } }), false)).toBe(true)
+})
+
 test.each([
   [status(), null],
   [status({ status: 'Paused' }), null],
   [status({ status: 'Start Failed', reason: 'topic x is missing' }), 'a: Start Failed: topic x is missing'],
-  [status({ status: 'Starting' }), 'a: still Starting; look at `barnabas get a -w`'],
+  [status({ status: 'Starting', reason: 'joining' }), 'a: still Starting: joining; look at `barnabas get a -w`'],
   [null, expect.stringMatching(/^a: no dispatcher answers; it is stored/)],
 ])('%j: %s', (reached, problem) => {
   expect(reachedProblem({ id: 'a', status: reached })).toEqual(problem)

@@ -38,6 +38,8 @@ export function statusOfRevision(status: StatusRecord | null, life: Applied['lif
 }
 
 export function isSettled(status: StatusRecord | null, mayRecover: boolean): boolean {
+  // Its receiver, or a person, is to do something: that is not waited for.
+  if (status?.status === 'Starting' && status.handshake?.kind === 'awaiting') return true
   if (status === null || status.status === 'Starting') return false
   return status.status !== 'Start Failed' || !mayRecover
 }
@@ -48,5 +50,6 @@ export function reachedProblem({ id, status }: Reached): string | null {
     return `${id}: no dispatcher answers; it is stored, and begins once one runs (\`pnpm start\` or \`pnpm dispatcher\`)`
   }
   if (status.status === 'Start Failed') return `${id}: Start Failed: ${status.reason}`
-  return status.status === 'Starting' ? `${id}: still Starting; look at \`barnabas get ${id} -w\`` : null
+  if (status.status !== 'Starting') return null
+  return `${id}: still Starting: ${status.reason}; look at \`barnabas get ${id} -w\``
 }

@@ -24,6 +24,7 @@ const single: Subscription = {
   concurrency: 1,
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
+  handshake: 'none',
   deadLetter: null,
 }
 const batched: Subscription = { ...single, batch: { maxEvents: 10, preferredBytes: 4_096 } }

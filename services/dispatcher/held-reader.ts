@@ -1,4 +1,11 @@
-import { decodeRetryHeaders, inMemoryRestMs, noGeneration, restedMs, startPlaceWithoutLives } from '@barnabas/core'
+import {
+  awaitsHandshake,
+  decodeRetryHeaders,
+  inMemoryRestMs,
+  noGeneration,
+  restedMs,
+  startPlaceWithoutLives,
+} from '@barnabas/core'
 import type { DeliveryState, KafkaRecord, Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
@@ -164,9 +171,13 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     return entry?.kind === 'valid' ? entry.subscription : null
   }
 
-  /** It is read because it goes on: its status may say so a moment later. One that does not validate is not read. */
+  /**
+   * It is read because it goes on: its status may say so a moment later. One that does not validate is not read, nor one
+   * that has just been changed and must make its handshake first.
+   */
   function afterRest(subscription: Subscription | null): Recipient {
-    return subscription === null ? { kind: 'unknown' } : { kind: 'running', subscription }
+    const stays = subscription === null || awaitsHandshake(subscription, statuses.get(id))
+    return stays ? { kind: 'unknown' } : { kind: 'running', subscription }
   }
 
   /** Time that an event is held for no fault of its own does not use up its time to live. */

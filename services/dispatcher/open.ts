@@ -1,10 +1,20 @@
 import type { Host, HostedService } from '@barnabas/host'
+import { createHandshakes } from './handshakes.ts'
 import { createDispatcher } from './service.ts'
 
 /** Opens the dispatcher in this process: it takes up every subscription and follows their changes. */
 export async function openDispatcher(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger, metrics } = host
   await host.followProgress()
+  const handshakes = createHandshakes({
+    asker: host.asker,
+    statuses,
+    publicUrl: config.publicUrl,
+    origin: config.origin,
+    timeScale: config.timeScale,
+    now: Date.now,
+    logger,
+  })
   const dispatcher = createDispatcher({
     kafka,
     names,
@@ -12,6 +22,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     subscriptions: registry,
     statuses,
     problemOf: (subscription) => host.problemOfSecrets(subscription),
+    handshakes,
     onFiltered: () => metrics.filtered(),
     onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,
@@ -21,6 +32,11 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     logger,
   })
   host.onChange((id) => dispatcher.changed(id))
+  host.onStatus((id) => dispatcher.statusChanged(id))
+  host.commands.onCommand((command) => {
+    if (command.command === 'callback') handshakes.called(command)
+  })
+  await host.commands.start()
   await dispatcher.start()
   return dispatcher
 }

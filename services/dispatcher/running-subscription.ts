@@ -1,4 +1,4 @@
-import { decodeCommitMetadata, startOffsetOf, startPlace } from '@barnabas/core'
+import { awaitsHandshake, decodeCommitMetadata, failedText, startOffsetOf, startPlace } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription } from '@barnabas/core'
 import {
   copiedRecord,
@@ -12,11 +12,14 @@ import {
 import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
+import type { Handshakes } from './handshakes.ts'
 
 /** One subscription while this process reads its topics. */
 export interface RunningSubscription {
   /** Takes up a revision that reads the same topics, without joining the group anew. */
   replace(subscription: Subscription): void
+  /** Its status is another: its receiver may have agreed. */
+  statusChanged(): void
   /** Stops taking records, drains what is in flight (`drain`), commits, leaves. */
   stop(limits: DrainLimits): Promise<void>
   readonly lastHeartbeatAt: number
@@ -30,6 +33,9 @@ export interface FoundOfGroup {
   readonly topicIds: ReadonlyMap<string, string>
 }
 
+/** Why a subscription cannot go on. */
+export type FailureCode = ConsumerFailure['code'] | 'NO_PLACE' | 'HANDSHAKE'
+
 export interface RunningSubscriptionOptions {
   readonly subscription: Subscription
   readonly kafka: KafkaClient
@@ -38,10 +44,11 @@ export interface RunningSubscriptionOptions {
   readonly budget: ReadBudget
   readonly sessionTimeoutMs: number
   readonly status: () => StatusRecord | null
+  readonly handshakes: Pick<Handshakes, 'make'>
   /** This process leads the group and every start offset is committed: the subscription runs. */
   readonly onRunning: (subscription: Subscription, found: FoundOfGroup) => void
   /** It cannot go on, and no retry can help. */
-  readonly onFailed: (reason: string, failure: ConsumerFailure['code'] | 'NO_PLACE') => void
+  readonly onFailed: (reason: string, failure: FailureCode) => void
   /** Which topic of that name it begins to read. */
   readonly onTopicId: (topic: string, id: string) => void
   readonly onFiltered: (subscriptionId: string) => void
@@ -66,13 +73,19 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   let hasSkipped = false
   let lookingAtOthers: NodeJS.Timeout | undefined
 
+  /** Made by this process, as the group's leader. */
+  let handshake: { readonly revision: number; readonly stop: AbortController } | null = null
+
+  /** Before its receiver has agreed nothing is read, and what was read for the former revision waits. */
+  const isOpen = () => subscription.handshake === 'none' || !awaitsHandshake(subscription, options.status())
+
   const window = createWindow({
-    limit: () => subscription.concurrency,
+    limit: () => (isOpen() ? subscription.concurrency : 0),
     bytesMax: inFlightBytesMax,
     budget: options.budget,
     onFreed: () => gate.freed(),
   })
-  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch))
+  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch), isOpen)
   const handle = createHandle({
     subscription: () => subscription,
     window,
@@ -121,6 +134,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     onPlaced(assignment) {
       window.open()
       leading = assignment.isLeader ? assignment : null
+      if (leading === null) stopHandshake()
       void announce()
     },
     onFailed: (failure) => options.onFailed(failure.message, failure.code),
@@ -143,6 +157,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         const found = await lookAtGroup()
         if (mine !== leading || stopped) return
         if (found.isPlaced) {
+          if (!isOpen()) return void makeHandshake()
           options.onRunning(subscription, found)
           if (mine.gained.length + mine.kept.length < found.partitions) lookAtOthersLater()
           return
@@ -152,6 +167,23 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       }
       await new Promise((resolve) => setTimeout(resolve, lookAgainMs))
     }
+  }
+
+  async function makeHandshake(): Promise<void> {
+    const asking = subscription
+    if (handshake?.revision === asking.revision) return
+    stopHandshake()
+    const mine = { revision: asking.revision, stop: new AbortController() }
+    handshake = mine
+    const came = await options.handshakes.make(asking, mine.stop.signal)
+    if (handshake === mine) handshake = null
+    if (came?.kind === 'failed') options.onFailed(failedText(came), 'HANDSHAKE')
+    if (came?.kind === 'succeeded') void announce()
+  }
+
+  function stopHandshake(): void {
+    handshake?.stop.abort()
+    handshake = null
   }
 
   /** What another member has skipped stands in its commits; only the leader writes it into the status. */
@@ -184,11 +216,19 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   return {
     replace(next) {
       subscription = next
+      stopHandshake()
       window.limitChanged()
+      gate.freed()
       void announce()
+    },
+    statusChanged() {
+      if (!isOpen()) return
+      window.limitChanged()
+      gate.freed()
     },
     async stop(limits) {
       stopped = true
+      stopHandshake()
       clearTimeout(lookingAtOthers)
       gate.close()
       consumer.pauseAll()

@@ -1,14 +1,16 @@
+import { awaitsHandshake } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
-import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type { KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
 import { createHeldReaders } from './held-readers.ts'
 import type { HeldWish } from './held-readers.ts'
+import type { Handshakes } from './handshakes.ts'
 import { createRecreations } from './recreations.ts'
 import { runSubscription } from './running-subscription.ts'
-import type { FoundOfGroup } from './running-subscription.ts'
+import type { FailureCode, FoundOfGroup } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
 import type { Desired, SubscriptionRunner } from './subscription-runner.ts'
 
@@ -38,6 +40,7 @@ export interface DispatcherOptions {
   }
   /** Why this process cannot make any request of a subscription, null when it can; asked again every two seconds. */
   readonly problemOf: (subscription: Subscription) => string | null
+  readonly handshakes: Pick<Handshakes, 'make'>
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
@@ -50,12 +53,21 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   /** The subscription was created, changed or deleted. */
   changed(id: string): void
+  /** The status of the subscription is another. */
+  statusChanged(id: string): void
   /** Takes up every subscription; resolves when each is running or has a status that says why not. */
   start(): Promise<void>
   /** Drains: see `BARNABAS_DRAIN_TIMEOUT`. */
   close(): Promise<void>
   /** The oldest of its consumers' last heartbeats. */
   readonly lastHeartbeatAt: number
+}
+
+interface Failure {
+  readonly revision: string
+  readonly reason: string
+  /** Its receiver has not agreed; it may when another dispatcher asks. */
+  readonly isHandshake: boolean
 }
 
 const lookForTopicsMs = 2_000
@@ -68,7 +80,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const doubled = createDoubledRecords()
   const runners = new Map<string, SubscriptionRunner>()
   /** What ended a running subscription, until it is changed or the process is started again. */
-  const failures = new Map<string, { readonly revision: string; readonly reason: string }>()
+  const failures = new Map<string, Failure>()
   /** As they were when they were last looked for. */
   const problems = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
@@ -89,8 +101,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   })
 
   function heldWishOf(id: string): HeldWish {
-    const { kind } = desiredOf(id)
-    return kind === 'run' ? 'read' : kind === 'fail' ? 'rest' : 'clear'
+    const desired = desiredOf(id)
+    if (desired.kind === 'delete') return 'clear'
+    if (desired.kind === 'fail' || awaitsHandshake(desired.subscription, statuses.get(id))) return 'rest'
+    return 'read'
   }
 
   function sync(id: string): void {
@@ -137,6 +151,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
           status: () => statuses.get(id),
+          handshakes: options.handshakes,
           onRunning: (revision, found) => say(id, runningStatus(revision, found)),
           onFailed: (reason, code) => void failed(subscription, reason, code),
           onTopicId: (topic, topicId) => idsAre(new Map([[topic, topicId]])),
@@ -171,10 +186,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return runner
   }
 
-  async function failed(subscription: Subscription, reason: string, code: ConsumerFailure['code'] | 'NO_PLACE') {
+  async function failed(subscription: Subscription, reason: string, code: FailureCode) {
     const { id } = subscription
     logger.error({ subscription: id, code }, `the subscription's consumer has stopped: ${reason}`)
-    failures.set(id, { revision: revisionOf(subscription), reason })
+    failures.set(id, { revision: revisionOf(subscription), reason, isHandshake: code === 'HANDSHAKE' })
     if (code === 'UNKNOWN_TOPIC') await lookForTopics()
     sync(id)
     if (code !== 'UNKNOWN_TOPIC' && code !== 'OTHER') return
@@ -253,6 +268,28 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
+  /** What the leader's handshake came to concerns every member of the group, and the retries that are held. */
+  function statusChanged(id: string): void {
+    const entry = subscriptions.get(id)
+    if (closed || entry?.kind !== 'valid' || entry.subscription.handshake === 'none') return
+    const { subscription } = entry
+    const status = statuses.get(id)
+    const revision = revisionOf(subscription)
+    const isOf = status?.generation === subscription.generation && status.handshake?.revision === subscription.revision
+    const kind = isOf ? status.handshake?.kind : undefined
+    const failure = failures.get(id)
+    if (kind === 'failed' && status?.status === 'Start Failed' && failure?.revision !== revision) {
+      failures.set(id, { revision, reason: status.reason, isHandshake: true })
+      return sync(id)
+    }
+    if (kind === 'succeeded' && failure?.isHandshake === true) {
+      failures.delete(id)
+      return sync(id)
+    }
+    runners.get(id)?.statusChanged()
+    heldReaders.changed(id)
+  }
+
   async function changed(id: string): Promise<void> {
     const entry = subscriptions.get(id)
     const isNewTopic = (topic: string) => !topics.has(topic)
@@ -262,6 +299,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     changed: (id) => void changed(id),
+    statusChanged,
     async start() {
       topics = await kafka.admin.topics()
       subscriptions.ids().forEach(sync)

@@ -20,6 +20,7 @@ function subscription(topics: readonly string[], revision = 1): Subscription {
 function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
   const steps: string[] = []
   const handle = (name: string): RunningSubscription => ({
+    statusChanged() {},
     replace: ({ revision }) => void steps.push(`${name} replaced by revision ${revision}`),
     stop: ({ drainMs }) => {
       steps.push(`${name} stopped within ${drainMs}`)

@@ -25,6 +25,8 @@ export type Desired =
  */
 export interface SubscriptionRunner {
   update(desired: Desired): void
+  /** Its status is another. */
+  statusChanged(): void
   /** Resolves when what is, is what was last asked for. */
   settled(): Promise<void>
   /** Ends it for good. */
@@ -116,6 +118,7 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       wish = desired
       working = working.then(work)
     },
+    statusChanged: () => running?.handle.statusChanged(),
     settled: () => working,
     async close(drainTimeoutMs) {
       closed = true

@@ -9,6 +9,11 @@ export interface SeenStatus {
   readonly reason: string
   readonly generation: number
   readonly revision: number
+  readonly handshake: {
+    readonly kind: string
+    readonly url?: string | null
+    readonly allowedRate?: number | null
+  } | null
   readonly time: number
 }
 

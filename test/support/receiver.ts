@@ -5,12 +5,13 @@ import type { AddressInfo } from 'node:net'
 /** One request as a receiver saw it. `time` is when its head had arrived, ms since the epoch. */
 export interface ReceivedRequest {
   readonly time: number
+  readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   /** From `barnabas-attempt`. */
   readonly attempt: number
-  /** From `ce-id`, or the `id` of a structured event; of a batch, that of its first event. */
+  /** From `ce-id`, or the `id` of a structured event; of a batch, that of its first event; empty without any. */
   readonly eventId: string
   /** Of all events in it. */
   readonly eventIds: readonly string[]
@@ -80,14 +81,16 @@ export async function startReceiver(script: (request: ReceivedRequest) => Answer
   }
 }
 
-function toRequest(time: number, { url = '/', headers }: IncomingMessage, body: Buffer): ReceivedRequest {
+function toRequest(time: number, { method = '', url = '/', headers }: IncomingMessage, body: Buffer): ReceivedRequest {
   const header = headers['ce-id']
   const eventIds = typeof header === 'string' ? [decodeURIComponent(header)] : idsOf(body)
   const attempt = Number(headers['barnabas-attempt'])
-  return { time, path: url, headers, body, attempt, eventId: eventIds[0] ?? '', eventIds }
+  return { time, method, path: url, headers, body, attempt, eventId: eventIds[0] ?? '', eventIds }
 }
 
+/** Of a handshake, which is no event, there is none. */
 function idsOf(body: Buffer): readonly string[] {
+  if (body.length === 0) return []
   const events = [JSON.parse(body.toString()) as { readonly id: string } | readonly { readonly id: string }[]].flat()
   return events.map(({ id }) => id)
 }

@@ -72,6 +72,24 @@ export type { WrittenSubscription } from './subscription-schema.ts'
 export { deliverySchemas, eventInputs, notations, schemasOf } from './schemas.ts'
 export type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 export type { RequestShape, Subscription } from './subscription.ts'
+export { handshakeForms } from './handshake-form.ts'
+export type { HandshakeForm, MadeHandshakeForm } from './handshake-form.ts'
+export {
+  afterAnswer,
+  afterCall,
+  awaitsHandshake,
+  beginHandshake,
+  failedText,
+  handshakeTimes,
+  pendingText,
+  resumedHandshake,
+  whenDue,
+} from './handshake.ts'
+export type { Callback, Handshake, HandshakeTimes, PendingHandshake } from './handshake.ts'
+export { handshakeAnswer, parseAllowedRate } from './handshake-answer.ts'
+export type { AllowedRate, HandshakeAnswer, HandshakeAsked, HandshakeReply } from './handshake-answer.ts'
+export { eventGridRequest, handshakeRequest } from './handshake-request.ts'
+export type { HandshakeToMake, OwnEventGridEvent, PlainRequest } from './handshake-request.ts'
 export { inMemoryRestMs, leavesTierAt, tierFor, tierPartition } from './tier-choice.ts'
 export type { Tier } from './tier-choice.ts'
 export { tiers } from './tiers.ts'

@@ -284,7 +284,6 @@ test.each<[field: object, message: string]>([
     { notation: 'eventbridge' },
     'notation: eventbridge is not available in this version; only barnabas, event-grid, event-grid-kubernetes',
   ],
-  [{ handshake: 'cloudevents' }, 'handshake: cloudevents is not available in this version; only none'],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
   [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],
   [
@@ -443,5 +442,15 @@ test('A4: an endpoint has its own table of statuses', () => {
   })
   expect(messages({ ...least, endpoint: 'Azure' })).toEqual([
     'endpoint: "Azure" is not known; one of webhook, azure (did you mean azure?)',
+  ])
+})
+
+test.each(['none', 'event-grid', 'cloudevents'] as const)('handshake: %s', (handshake) => {
+  expect(read({ ...least, handshake }).subscription.handshake).toBe(handshake)
+})
+
+test('a handshake of another kind is refused', () => {
+  expect(messages({ ...least, handshake: 'event_grid' })).toEqual([
+    'handshake: "event_grid" is not known; one of none, event-grid, cloudevents (did you mean event-grid?)',
   ])
 })

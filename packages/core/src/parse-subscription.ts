@@ -201,6 +201,7 @@ function resolve(
       concurrency: written.concurrency ?? 64,
       batch: batchOf(written.batch, written.notation),
       retry: retryPolicyOf(spec, timeScale),
+      handshake: written.handshake ?? 'none',
       deadLetter,
     },
     warnings: [

@@ -26,6 +26,7 @@ test('the first status begins the history', () => {
     missedTopics: [],
     topicIds: {},
     skippedOffsets: 0,
+    handshake: null,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
 })
@@ -139,4 +140,29 @@ test('a topic that was missing is remembered until the subscription leaves it', 
   expect(again).toMatchObject({ startedTopics: ['orders'], missedTopics: ['orders'] })
   const without = nextStatus('orders', again, { ...wanted('Running', 'reading 1 topic', 7, 2), topics: ['bills'] })!
   expect(without).toMatchObject({ startedTopics: ['bills'], missedTopics: [] })
+})
+
+test('a handshake is part of the status, and stays with its life', () => {
+  const handshake = {
+    kind: 'succeeded',
+    form: 'cloudevents',
+    revision: 1,
+    validation: null,
+    at: '2026-03-01T12:00:00.000Z',
+    allowedRate: 120,
+  } as const
+  const said = { status: 'Running', reason: 'reading 1 topic', generation: 7, revision: 1, now: 0 } as const
+  const first = nextStatus('orders', null, { ...said, handshake })
+  expect(first?.handshake).toEqual(handshake)
+  expect(parseStatus(Buffer.from(JSON.stringify(first)), 'orders')).toEqual(first)
+  expect(nextStatus('orders', first, { ...said, handshake: { ...handshake } })).toBeNull()
+  expect(nextStatus('orders', first, { ...said, revision: 2 })?.handshake).toEqual(handshake)
+  expect(nextStatus('orders', first, { ...said, handshake: { ...handshake, allowedRate: null } })).not.toBeNull()
+  expect(nextStatus('orders', first, { ...said, generation: 8 })?.handshake).toBeNull()
+})
+
+test.each([{ handshake: { kind: 'danced' } }, { handshake: 7 }, {}])('a status with %j has no handshake', (change) => {
+  const said = { status: 'Running', reason: '', generation: 7, revision: 1, now: 0 } as const
+  const { handshake: _handshake, ...status } = nextStatus('orders', null, said)!
+  expect(parseStatus(Buffer.from(JSON.stringify({ ...status, ...change })), 'orders')?.handshake).toBeNull()
 })

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { handshakeSchema } from './handshake.ts'
+import type { Handshake } from './handshake.ts'
 
 export const subscriptionStatuses = ['Ready', 'Starting', 'Running', 'Paused', 'Start Failed'] as const
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
@@ -24,6 +26,7 @@ const statusRecordSchema = z.object({
   missedTopics: z.array(z.string()),
   topicIds: z.record(z.string(), z.string()).default({}),
   skippedOffsets: z.int().default(0),
+  handshake: handshakeSchema.nullable().default(null).catch(null),
   history: z.array(statusChangeSchema),
 })
 
@@ -49,6 +52,8 @@ export interface StatusRecord {
   readonly topicIds: Readonly<Record<string, string>>
   /** How many offsets of its topics were gone before this life could read them (retention, DeleteRecords). */
   readonly skippedOffsets: number
+  /** Where the handshake with its receiver stands; null when none was begun. */
+  readonly handshake: Handshake | null
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -67,6 +72,8 @@ export interface WantedStatus {
   readonly topicIds?: ReadonlyMap<string, string>
   /** When it is known. */
   readonly skippedOffsets?: number
+  /** Absent: as it was in this life. */
+  readonly handshake?: Handshake
   readonly now: number
 }
 
@@ -88,7 +95,10 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     last !== null && sameNames(last.startedTopics, startedTopics) && sameNames(last.missedTopics, missedTopics)
   const skippedOffsets = wanted.skippedOffsets ?? last?.skippedOffsets ?? 0
   const topicIds = wanted.topicIds === undefined ? (last?.topicIds ?? {}) : Object.fromEntries(wanted.topicIds)
-  const sameFacts = sameTopics && sameIds(last.topicIds, topicIds) && last.skippedOffsets === skippedOffsets
+  const handshake = wanted.handshake ?? last?.handshake ?? null
+  const sameHandshake = JSON.stringify(last?.handshake) === JSON.stringify(handshake)
+  const sameFacts =
+    sameTopics && sameHandshake && sameIds(last.topicIds, topicIds) && last.skippedOffsets === skippedOffsets
   if (sameReason && last.revision === revision && sameFacts) return null
   const history = last?.history ?? []
   return {
@@ -102,6 +112,7 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     missedTopics,
     topicIds,
     skippedOffsets,
+    handshake,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),

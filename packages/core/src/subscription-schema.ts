@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
 import { formatDuration, parseDuration } from './duration.ts'
+import { handshakeForms } from './handshake-form.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { deliverySchemas, eventInputs, notations } from './schemas.ts'
@@ -65,7 +66,7 @@ export const subscriptionSchema = mapping({
   notation: oneOf(notations, ['eventbridge']),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
   probation: onlyDefault('{ after: 10 }', isDefaultProbation),
-  handshake: oneOf(['none'], ['event-grid', 'cloudevents']),
+  handshake: oneOf(handshakeForms),
   rate: onlyDefault('none', (value) => value === 'none'),
   transform: onlyDefault('{}', isEmptyMapping),
   deadLetter: noneOr(deadLetterSchema).optional(),

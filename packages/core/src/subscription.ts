@@ -3,6 +3,7 @@ import type { BlobTarget } from './dead-letter-blob.ts'
 import type { InputSchemaMapping } from './custom-event.ts'
 import type { DeliveryAttribute } from './delivery-attributes.ts'
 import type { Filter } from './filter.ts'
+import type { HandshakeForm } from './handshake-form.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 
@@ -27,6 +28,7 @@ export interface Subscription {
   /** Of one attempt. */
   readonly timeoutMs: number
   /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
+  /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
   readonly notation: Notation
   readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
@@ -37,6 +39,8 @@ export interface Subscription {
   /** How many events share a request. */
   readonly batch: BatchLimits
   readonly retry: RetryPolicy
+  /** How its receiver is asked before any event is sent. */
+  readonly handshake: HandshakeForm
   readonly deadLetter: {
     readonly topic: string
     readonly responseBody: boolean

@@ -27,6 +27,7 @@ const subscription: Subscription = {
   concurrency: 64,
   batch: { maxEvents: 5_000, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid', maxAttempts: 3 }, 1),
+  handshake: 'none',
   deadLetter: { topic: 'letters', responseBody: true },
 }
 

@@ -56,6 +56,7 @@ const subscription: Subscription = {
   concurrency: 64,
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
+  handshake: 'none',
   deadLetter: { topic: 'letters', responseBody: true },
 }
 

@@ -28,11 +28,20 @@ export interface ReadGate {
 
 export type InHand = Pick<Window, 'waiting' | 'waitingBytes' | 'inFlight' | 'inFlightBytes'>
 
-/** `most` says what may wait for a place; it is asked each time, for a subscription may be changed. */
-export function createReadGate(inHand: InHand, budget: ReadBudget, most: () => WaitingMax): ReadGate {
+/**
+ * `most` says what may wait for a place; it is asked each time, for a subscription may be changed. While `mayRead` is
+ * false nothing is taken at all; who makes it true again calls `freed`.
+ */
+export function createReadGate(
+  inHand: InHand,
+  budget: ReadBudget,
+  most: () => WaitingMax,
+  mayRead: () => boolean = () => true,
+): ReadGate {
   const paused = new Set<TrackedPartition>()
 
   function takes(): boolean {
+    if (!mayRead()) return false
     if (!budget.isFull || inHand.waiting + inHand.inFlight === 0) return true
     return inHand.waiting === 0 && inHand.inFlightBytes < ownShareBytes
   }

@@ -1,4 +1,4 @@
-import { isResting } from '@barnabas/core'
+import { awaitsHandshake, isResting } from '@barnabas/core'
 import type { StatusRecord, Subscription } from '@barnabas/core'
 import type { Recipient } from './recipient.ts'
 
@@ -24,7 +24,8 @@ export function createRecipients(
   function recipientOf(id: string, entry: KnownSubscription): Recipient {
     if (entry.kind === 'invalid') return { kind: 'resting', subscription: null }
     const { subscription } = entry
-    const rests = isResting(statuses.get(id), subscription.generation)
+    const status = statuses.get(id)
+    const rests = isResting(status, subscription.generation) || awaitsHandshake(subscription, status)
     return { kind: rests ? 'resting' : 'running', subscription }
   }
 

@@ -28,6 +28,7 @@ const subscription: Subscription = {
   concurrency: 64,
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
+  handshake: 'none',
   deadLetter: null,
 }
 const event = {

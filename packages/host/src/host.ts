@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { names as namesOf, tiers } from '@barnabas/core'
-import type { Names, Subscription } from '@barnabas/core'
+import type { Command, Names, Subscription } from '@barnabas/core'
 import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
 import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
 import { connectionProblemOf, connectKafka } from '@barnabas/kafka'
@@ -8,12 +8,19 @@ import type { KafkaClient } from '@barnabas/kafka'
 import {
   createHeldTopics,
   createTopicMender,
+  openCommandLog,
   openProgressLog,
   openStatusStore,
   openSubscriptionRegistry,
   prepareOwnTopics,
 } from '@barnabas/registry'
-import type { PrepareOwnTopicsOptions, ProgressLog, StatusStore, SubscriptionRegistry } from '@barnabas/registry'
+import type {
+  CommandLog,
+  PrepareOwnTopicsOptions,
+  ProgressLog,
+  StatusStore,
+  SubscriptionRegistry,
+} from '@barnabas/registry'
 import {
   connectionAdvice,
   createHealth,
@@ -23,8 +30,10 @@ import {
   startHealthServer,
   StartupError,
 } from '@barnabas/runtime'
-import type { Config, Health, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
-import { addressGuard, createWebhookSender, problemOfSecrets } from '@barnabas/webhook'
+import type { Config, Health, HttpAnswer, HttpRequest, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
+import { addressGuard, createAsker, createWebhookSender, problemOfSecrets } from '@barnabas/webhook'
+import type { AddressGuard, Asker } from '@barnabas/webhook'
+import { createHandshakeCalls } from './handshake-calls.ts'
 import { watchHeartbeats } from './watch-heartbeats.ts'
 
 /** What a service may take beyond the drain time-out: verdicts of what was cut off, the last commit, leaving the group. */
@@ -48,8 +57,14 @@ export interface Host {
   readonly names: Names
   readonly registry: SubscriptionRegistry
   readonly statuses: StatusStore
-  /** Called for every subscription that is created, changed or deleted from now on, and for every change of a status. */
+  /** What is said to the services. Whoever acts on it starts it. */
+  readonly commands: CommandLog
+  /** Requests that deliver no event, behind the guard of addresses. */
+  readonly asker: Asker
+  /** Called for every subscription that is created, changed or deleted from now on. */
   onChange(listener: (id: string) => void): void
+  /** Called for every change of a status from now on, until the returned function is called. */
+  onStatus(listener: (id: string) => void): () => void
   /**
    * The engine that the services of this process share: one attempt, its verdict, and what follows from it. Its
    * connections bound a subscription's attempts in flight for all of them together.
@@ -94,7 +109,9 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   )
   const health = createHealth()
   const metrics = createMetrics()
-  await openHttp(service, config, health, metrics, logger)
+  const guard = guardOf(options.allowedNetworks)
+  const http: { answer: AnswerOthers } = { answer: async () => null }
+  await openHttp(service, config, health, metrics, (request) => http.answer(request), logger)
 
   const kafka = connectKafka({
     brokers,
@@ -143,16 +160,32 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     },
     logger,
   })
-  const statuses = openStatusStore({ kafka, names, now: Date.now, logger })
+  const statusListeners = new Set<(id: string) => void>()
+  const onStatus = (listener: (id: string) => void) => {
+    statusListeners.add(listener)
+    return () => void statusListeners.delete(listener)
+  }
+  const statuses = openStatusStore({
+    kafka,
+    names,
+    now: Date.now,
+    onChange: (id) => statusListeners.forEach((listener) => listener(id)),
+    logger,
+  })
+  const commands = openCommandLog({ kafka, names, logger })
   const progress = openProgressLog({ kafka, names, now: Date.now, logger })
   service.closers.add('progress', () => progress.stop())
   service.closers.add('subscriptions', () => registry.stop())
   service.closers.add('statuses', () => statuses.stop())
+  service.closers.add('commands', () => commands.stop())
   await Promise.all([registry.start(), statuses.start()]).catch((error: unknown) => {
     throw startupError(error, config, ownTopics.bootstrapServer)
   })
 
   const findSecret = createSecrets(config.secrets, { now: Date.now })
+  const write = (command: Command) => commands.write(command)
+  http.answer = createHandshakeCalls({ statuses, write, onStatus, now: Date.now })
+
   let opened: Deliverer | undefined
   const deliverer = () => (opened ??= openDeliverer())
 
@@ -165,9 +198,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   }
 
   function openDeliverer(): Deliverer {
-    const guard = addressGuard(options.allowedNetworks)
-    if (guard.kind === 'invalid') throw new StartupError(guard.message)
-    const sender = createWebhookSender({ addressGuard: guard.guard, findSecret })
+    const sender = createWebhookSender({ addressGuard: guard, findSecret })
     const tierTopics = new Set(names.retryTopics)
     const writers = createWriters({
       kafka,
@@ -216,6 +247,9 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     names,
     registry,
     statuses,
+    commands,
+    asker: createAsker({ addressGuard: guard }),
+    onStatus,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
     problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
@@ -243,6 +277,14 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   }
 }
 
+type AnswerOthers = (request: HttpRequest) => Promise<HttpAnswer | null>
+
+function guardOf(allowedNetworks: readonly string[]): AddressGuard {
+  const guard = addressGuard(allowedNetworks)
+  if (guard.kind === 'invalid') throw new StartupError(guard.message)
+  return guard.guard
+}
+
 /** What stood there for a retried event is of no use once it has come to its end. */
 function endProgress({ state, result, verdict }: DeliveryReport, progress: ProgressLog): void {
   if (verdict.kind !== 'done' && verdict.kind !== 'dead-letter' && verdict.kind !== 'drop') return
@@ -253,10 +295,17 @@ function endProgress({ state, result, verdict }: DeliveryReport, progress: Progr
   progress.end({ subscriptionId, generation, source: { topic, partition, offset } })
 }
 
-async function openHttp(service: ServiceProcess, config: Config, health: Health, metrics: Metrics, logger: Logger) {
+async function openHttp(
+  service: ServiceProcess,
+  config: Config,
+  health: Health,
+  metrics: Metrics,
+  others: AnswerOthers,
+  logger: Logger,
+) {
   health.set('start', { ready: false, live: true, detail: 'starting' })
   if (config.httpPort === undefined) return
-  const http = await startHealthServer({ host: config.httpHost, port: config.httpPort, health, metrics })
+  const http = await startHealthServer({ host: config.httpHost, port: config.httpPort, health, metrics, others })
   if (http.kind === 'failed') throw new StartupError(http.reason)
   service.closers.add('http', http.close)
   logger.info({ url: http.url }, `health and metrics at ${http.url}/readyz, /livez and /metrics`)

@@ -19,6 +19,10 @@ export interface Config {
   readonly demo: boolean
   /** As written in `BARNABAS_ALLOWED_NETWORKS`; `start` adds loopback when it is empty. */
   readonly allowedNetworks: readonly string[]
+  /** Where validation and callback URLs of handshakes begin, without a slash at the end; null: there are none. */
+  readonly publicUrl: string | null
+  /** The DNS name that we say we are. */
+  readonly origin: string
   readonly drainTimeoutMs: number
   readonly timeScale: number
   /** What Event Grid's notations fall to where they name no limit. */

@@ -64,6 +64,22 @@ export const topicPrefix: Parse<string> = (text) => {
 export const hostName: Parse<string> = (text) =>
   isIP(text) !== 0 || isHostName(text) ? ok(text) : bad('allowed is an IP address or a host name, without a port')
 
+/** A name that stands for all processes of an installation: of at least one letter, since an address is none. */
+export const dnsName: Parse<string> = (text) =>
+  isIP(text) === 0 && /[A-Za-z]/.test(text) && isHostName(text)
+    ? ok(text)
+    : bad('allowed is a DNS name, such as barnabas.example.com')
+
+/** Answered without a slash at its end. */
+export const publicUrlText: Parse<string> = (text) => {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text)
+  if (!isPlain || !/^https?:$/.test(url.protocol) || text.length > 1_000) {
+    return bad('allowed is an http(s) URL without user name, query and fragment, such as https://barnabas.example.com')
+  }
+  return ok(url.href.replace(/\/+$/, ''))
+}
+
 /** `host:port,host:port`. The Kafka client splits at the first colon, so IPv6 addresses need a host name. */
 export const brokerList: Parse<readonly string[]> = (text) => {
   const brokers = entriesOf(text)

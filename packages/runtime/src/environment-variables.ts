@@ -54,6 +54,12 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   ),
   variable('BARNABAS_EVENT_GRID_MAX_ATTEMPTS', '30', "attempts of subscriptions in Event Grid's notation, 1 to 30"),
   variable('BARNABAS_EVENT_GRID_TIME_TO_LIVE', '24h', 'their time to live, `1m` to `24h`'),
+  variable('BARNABAS_PUBLIC_URL', 'none', 'where validation and callback URLs of handshakes reach Barnabas'),
+  variable(
+    'BARNABAS_ORIGIN',
+    'the host of BARNABAS_PUBLIC_URL, else barnabas.local',
+    'the DNS name that Barnabas gives in handshakes',
+  ),
   variable('BARNABAS_DRAIN_TIMEOUT', '25s; 8s for `pnpm start`', 'how long a stop waits for attempts under way'),
   variable('BARNABAS_TIME_SCALE', '1', 'for tests only: factor of every duration of subscriptions and retry topics'),
   variable('BARNABAS_SESSION_TIMEOUT', '10s', 'after which silence Kafka takes a member of a consumer group for dead'),
@@ -67,8 +73,6 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   variable('BARNABAS_TEST_KAFKA', 'none', "`container`: the tests' Kafka comes from testcontainers"),
   secret('BARNABAS_SECRET_<NAME>', 'none', 'what `{ secret: NAME }` in a subscription means'),
   variable('BARNABAS_SECRETS_DIR', 'none', 'directory with one file per secret, of the same name'),
-  later(variable('BARNABAS_PUBLIC_URL', 'none', 'where callbacks of handshakes reach Barnabas')),
-  later(variable('BARNABAS_ORIGIN', 'none', 'who Barnabas says it is in a handshake')),
   later(variable('BARNABAS_CLUSTERS_FILE', 'none', 'other Kafka clusters')),
   later(variable('BARNABAS_DESTINATIONS_FILE', 'none', 'API destinations')),
 ]

@@ -32,6 +32,8 @@ const defaults: Config = {
   httpPort: undefined,
   demo: true,
   allowedNetworks: [],
+  publicUrl: null,
+  origin: 'barnabas.local',
   drainTimeoutMs: 25_000,
   timeScale: 1,
   eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000 },
@@ -80,6 +82,15 @@ test.each<[string, string, Partial<Config>]>([
     '10.0.0.0/8, fd00::/8,,127.0.0.1/32',
     { allowedNetworks: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1/32'] },
   ],
+  [
+    'BARNABAS_PUBLIC_URL',
+    'https://Barnabas.Example:8443/hooks/',
+    { publicUrl: 'https://barnabas.example:8443/hooks', origin: 'barnabas.example' },
+  ],
+  // An address is no DNS name.
+  ['BARNABAS_PUBLIC_URL', 'http://127.0.0.1:8080', { publicUrl: 'http://127.0.0.1:8080' }],
+  ['BARNABAS_PUBLIC_URL', 'http://[::1]:8080/', { publicUrl: 'http://[::1]:8080' }],
+  ['BARNABAS_ORIGIN', 'shop.example', { origin: 'shop.example' }],
   ['BARNABAS_DRAIN_TIMEOUT', '500ms', { drainTimeoutMs: 500 }],
   ['BARNABAS_DRAIN_TIMEOUT', '1h', { drainTimeoutMs: 3_600_000 }],
   ['BARNABAS_TIME_SCALE', '0.01', { timeScale: 0.01 }],
@@ -128,6 +139,22 @@ test.each<[string, readonly string[], string]>([
   ],
   ['BARNABAS_KAFKA_PORT', [...noNumber, '0', '65536'], 'allowed is a whole number from 1 to 65535'],
   ['BARNABAS_HTTP_PORT', [...noNumber, '65536', 'tcp://10.0.0.1:80'], 'allowed is a whole number from 0 to 65535'],
+  [
+    'BARNABAS_PUBLIC_URL',
+    [
+      'barnabas.example',
+      'ftp://barnabas.example',
+      'https://user:word@barnabas.example',
+      'https://barnabas.example/?a=1',
+      'https://barnabas.example/#top',
+    ],
+    'allowed is an http(s) URL without user name, query and fragment, such as https://barnabas.example.com',
+  ],
+  [
+    'BARNABAS_ORIGIN',
+    ['https://shop.example', '10.0.0.1', '::1', '7', 'shop example', 'shop.example:443', 'a\r\nX: y'],
+    'allowed is a DNS name, such as barnabas.example.com',
+  ],
   ['BARNABAS_DEMO', [...garbage, 'yes', '1', '0', 'truee'], 'allowed is true or false'],
   [
     'BARNABAS_DRAIN_TIMEOUT',

@@ -5,12 +5,14 @@ import { warningsAboutNames } from './environment-names.ts'
 import { createEnvironmentReader, type Environment, type ReadFile } from './environment-reader.ts'
 import {
   anyText,
+  dnsName,
   duration,
   factor,
   flag,
   hostName,
   networkList,
   oneOf,
+  publicUrlText,
   topicPrefix,
   wholeNumber,
 } from './environment-values.ts'
@@ -36,6 +38,7 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
   const reader = createEnvironmentReader(env, options.readFile ?? ((path) => readFileSync(path, 'utf8')))
   const isStart = options.kind === 'start'
   const kafka = readKafkaEnvironment(reader)
+  const publicUrl = reader.value('BARNABAS_PUBLIC_URL', publicUrlText) ?? null
   const config: Config = {
     kafka,
     prefix: reader.value('BARNABAS_PREFIX', topicPrefix) ?? 'barnabas',
@@ -48,6 +51,8 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
     httpPort: reader.value('BARNABAS_HTTP_PORT', wholeNumber(0, 65_535)) ?? (isStart ? 8080 : undefined),
     demo: reader.value('BARNABAS_DEMO', flag) ?? kafka.brokers === null,
     allowedNetworks: reader.value('BARNABAS_ALLOWED_NETWORKS', networkList) ?? [],
+    publicUrl,
+    origin: reader.value('BARNABAS_ORIGIN', dnsName) ?? originOf(publicUrl),
     drainTimeoutMs:
       reader.value('BARNABAS_DRAIN_TIMEOUT', duration(0, 3_600_000, 'at most 1h')) ?? (isStart ? 8_000 : 25_000),
     timeScale: reader.value('BARNABAS_TIME_SCALE', factor) ?? 1,
@@ -68,4 +73,10 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
   if (config.timeScale !== 1)
     reader.warnings.push(`BARNABAS_TIME_SCALE=${config.timeScale} changes every delay and is meant for tests only.`)
   return { kind: 'ok', config, warnings: [...reader.warnings, ...warningsAboutNames(env)] }
+}
+
+/** A receiver that allows some origins only must be told ours, so it depends on nothing that changes by itself. */
+function originOf(publicUrl: string | null): string {
+  const host = publicUrl === null ? '' : new URL(publicUrl).hostname
+  return dnsName(host).kind === 'ok' ? host : 'barnabas.local'
 }

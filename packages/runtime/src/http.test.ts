@@ -158,3 +158,31 @@ test('close ends an open connection and frees the port', async () => {
   await server.close()
   await expect(fetch(`${server.url}/livez`)).rejects.toThrow()
 })
+
+test('a path of none of these may be answered by somebody else, who sees method, path and headers', async () => {
+  await server.close()
+  const asked: unknown[] = []
+  const start = await startHealthServer({
+    host: '127.0.0.1',
+    port: 0,
+    health,
+    metrics: { contentType: 'text/plain', text: () => metricsText() },
+    async others({ method, path, headers, remoteAddress }) {
+      asked.push([method, path, headers['x-test'], remoteAddress])
+      if (path === '/broken') throw new Error('broken')
+      return path === '/mine' ? { status: 410, contentType: 'text/plain', body: 'gone\n' } : null
+    },
+  })
+  if (start.kind === 'failed') throw new Error(start.reason)
+  server = start
+  const mine = await fetch(`${server.url}/mine?a=1`, { method: 'POST', body: 'ignored', headers: { 'x-test': 'x' } })
+  expect([mine.status, await mine.text()]).toEqual([410, 'gone\n'])
+  expect((await fetch(`${server.url}/theirs`)).status).toBe(404)
+  expect((await fetch(`${server.url}/broken`)).status).toBe(500)
+  expect((await fetch(`${server.url}/livez`)).status).toBe(200)
+  expect(asked).toEqual([
+    ['POST', '/mine', 'x', '127.0.0.1'],
+    ['GET', '/theirs', undefined, '127.0.0.1'],
+    ['GET', '/broken', undefined, '127.0.0.1'],
+  ])
+})

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Health, HealthReport } from './health.ts'
 import type { Metrics } from './metrics.ts'
@@ -9,6 +15,16 @@ export interface HealthServerOptions {
   readonly port: number
   readonly health: Health
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  /** Answers paths that are none of these; null for one that it does not know either. */
+  readonly others?: (request: HttpRequest) => Promise<HttpAnswer | null>
+}
+
+export interface HttpRequest {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly remoteAddress: string
 }
 
 /** `failed` carries a sentence for a person. */
@@ -16,7 +32,7 @@ export type HealthServerStart =
   | { readonly kind: 'listening'; readonly port: number; readonly url: string; readonly close: () => Promise<void> }
   | { readonly kind: 'failed'; readonly reason: string }
 
-interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string
@@ -24,7 +40,7 @@ interface Answer {
 
 const limits = { connectionsMax: 1_000, headerBytesMax: 8 * 1024, requestMs: 5_000, keepAliveMs: 5_000 } as const
 
-/** `GET /livez`, `/readyz` and `/metrics`, and nothing else. `close` ends open connections too and never rejects. */
+/** `GET /livez`, `/readyz` and `/metrics`, and what `others` answers. `close` ends open connections too and never rejects. */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServerStart> {
   const server = createServer({
     maxHeaderSize: limits.headerBytesMax,
@@ -34,7 +50,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     connectionsCheckingInterval: 1_000,
   })
   server.maxConnections = limits.connectionsMax
-  const answers: Record<string, () => Promise<Answer>> = {
+  const answers: Answers = {
     '/livez': async () => healthAnswer(options.health.live()),
     '/readyz': async () => healthAnswer(options.health.ready()),
     '/metrics': async () => ({
@@ -43,7 +59,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
       body: await options.metrics.text(),
     }),
   }
-  server.on('request', (request, response) => void respond(answers, request, response))
+  server.on('request', (request, response) => void respond(answers, options.others, request, response))
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     else socket.destroy()
@@ -66,12 +82,17 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   }
 }
 
+type Answers = Readonly<Record<string, () => Promise<HttpAnswer>>>
+
 async function respond(
-  answers: Readonly<Record<string, () => Promise<Answer>>>,
+  answers: Answers,
+  others: HealthServerOptions['others'],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answer = await answerTo(answers, request).catch((error: unknown): Answer => text(500, `${String(error)}\n`))
+  const answer = await answerTo(answers, others, request).catch((error: unknown): HttpAnswer =>
+    text(500, `${String(error)}\n`),
+  )
   response.writeHead(answer.status, {
     'content-type': answer.contentType,
     'content-length': Buffer.byteLength(answer.body),
@@ -82,15 +103,20 @@ async function respond(
   response.end(request.method === 'HEAD' ? undefined : answer.body)
 }
 
-async function answerTo(answers: Readonly<Record<string, () => Promise<Answer>>>, request: IncomingMessage) {
+async function answerTo(answers: Answers, others: HealthServerOptions['others'], request: IncomingMessage) {
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
+  if (answer === undefined) {
+    const { method = '', headers, socket } = request
+    const other = await others?.({ method, path, headers, remoteAddress: socket.remoteAddress ?? '' })
+    if (other !== undefined && other !== null) return other
+  }
   if (answer === undefined) return text(404, `Not found. Paths: ${Object.keys(answers).join(', ')}\n`)
   if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'Allowed are GET and HEAD.\n')
   return await answer()
 }
 
-function healthAnswer(report: HealthReport): Answer {
+function healthAnswer(report: HealthReport): HttpAnswer {
   const body = { status: report.isOk ? 'ok' : 'failing', checks: report.checks }
   return {
     status: report.isOk ? 200 : 503,
@@ -99,7 +125,7 @@ function healthAnswer(report: HealthReport): Answer {
   }
 }
 
-const text = (status: number, body: string): Answer => ({ status, contentType: 'text/plain; charset=utf-8', body })
+const text = (status: number, body: string): HttpAnswer => ({ status, contentType: 'text/plain; charset=utf-8', body })
 
 function listening(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {

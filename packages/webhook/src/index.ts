@@ -1,5 +1,7 @@
 export { addressGuard } from './address-guard.ts'
 export type { AddressCheck, AddressGuard, AddressGuardResult, SinkProtocol } from './address-guard.ts'
+export { createAsker } from './asker.ts'
+export type { Asker, AskOptions } from './asker.ts'
 export type { ResolveAll } from './connector.ts'
 export { problemOfSecrets } from './own-headers.ts'
 export type { FindSecret, Secret } from './own-headers.ts'

@@ -1,0 +1,95 @@
+import type { HandshakeReply, PlainRequest } from '@barnabas/core'
+import { Client } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { AddressGuard } from './address-guard.ts'
+import { guardedConnector, type ResolveAll } from './connector.ts'
+import { oneLine } from './one-line.ts'
+import { transportFailure } from './transport-error.ts'
+
+export interface AskOptions {
+  readonly url: string
+  /** From the beginning to the end of the answer's body. */
+  readonly timeoutMs: number
+  /** Ends it at once. */
+  readonly signal: AbortSignal
+}
+
+/** Requests that deliver no event: handshakes, and the word that a subscription is gone. */
+export interface Asker {
+  /**
+   * Makes exactly one request on a connection of its own, behind the same guard as every attempt: no redirects, no
+   * retries. Never rejects for what a receiver, the network or the URL does.
+   */
+  ask(request: PlainRequest, options: AskOptions): Promise<HandshakeReply>
+}
+
+/** No answer to a handshake is longer; what is beyond is not read, and ends the connection. */
+const bodyBytesMax = 65_536
+
+export function createAsker({
+  addressGuard,
+  resolveAll,
+}: {
+  readonly addressGuard: AddressGuard
+  /** How names are resolved; the system's resolver by default. */
+  readonly resolveAll?: ResolveAll
+}): Asker {
+  const connect = guardedConnector(addressGuard, resolveAll)
+
+  return {
+    async ask(request, { url, timeoutMs, signal }) {
+      const check = addressGuard.checkSink(url)
+      if (check.kind === 'forbidden') return unanswered(check.message)
+      const { origin, host, pathname, search } = new URL(url)
+      const client = new Client(origin, { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 })
+      // A timer of its own: the signal of `AbortSignal.timeout` is kept by nobody and may be collected.
+      const deadline = new AbortController()
+      const timer = setTimeout(() => deadline.abort(), timeoutMs)
+      try {
+        const answer = await client.request({
+          ...request,
+          path: pathname + search,
+          signal: AbortSignal.any([signal, deadline.signal]),
+        })
+        return { ...headOf(answer), ...(await bodyOf(answer)) }
+      } catch (error) {
+        if (signal.aborted) return unanswered('cut off by our own stop')
+        if (deadline.signal.aborted) return unanswered(`no complete answer within ${timeoutMs / 1_000} s`)
+        return unanswered(transportFailure(error, host).error)
+      } finally {
+        clearTimeout(timer)
+        await client.destroy()
+      }
+    },
+  }
+}
+
+function headOf({ statusCode, headers }: Dispatcher.ResponseData) {
+  return {
+    kind: 'answered',
+    status: statusCode,
+    allowedOrigin: lineOf(headers['webhook-allowed-origin']),
+    allowedRate: lineOf(headers['webhook-allowed-rate']),
+  } as const
+}
+
+/** A header that stands twice says two things, and agrees to nothing. */
+function lineOf(value: string | readonly string[] | undefined): string | null {
+  return value === undefined ? null : oneLine(typeof value === 'string' ? value : value.join(', '))
+}
+
+async function bodyOf({ body }: Dispatcher.ResponseData) {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Leaving the loop destroys the body, and what was not read of it with it.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > bodyBytesMax) break
+  }
+  return { body: Buffer.concat(chunks).subarray(0, bodyBytesMax).toString('utf8'), isBodyCut: bytes > bodyBytesMax }
+}
+
+function unanswered(problem: string): HandshakeReply {
+  return { kind: 'unanswered', problem: oneLine(problem) }
+}
