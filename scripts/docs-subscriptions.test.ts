@@ -30,6 +30,7 @@ const inParts = ['batch', 'retry']
 const fields = [
   ...knownFields([]).filter((name) => !inParts.includes(name)),
   ...inParts.flatMap(below),
+  ...below('probation'),
   ...below('deadLetter'),
 ]
 

@@ -16,6 +16,8 @@ function status(change: Partial<StatusRecord> = {}): StatusRecord {
     topicIds: {},
     skippedOffsets: 0,
     handshake: null,
+    probation: null,
+    parked: 0,
     missedTopics: [],
     history: [],
     ...change,

@@ -25,6 +25,7 @@ const single: Subscription = {
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   handshake: 'none',
+  probation: null,
   deadLetter: null,
 }
 const batched: Subscription = { ...single, batch: { maxEvents: 10, preferredBytes: 4_096 } }
@@ -58,6 +59,7 @@ function handling(first: Subscription) {
       steps.push(verdict.kind)
       return { kind: 'durable', wroteRecord: true, verdict }
     },
+    skip: () => Promise.reject(new Error('only retries are skipped')),
     settleDamaged: () => Promise.reject(new Error('a source record has no delivery headers')),
   }
   const window = createWindow({

@@ -28,10 +28,12 @@ import type {
   InHand,
   KnownSubscriptions,
   Logger,
+  Probations,
   ReadBudget,
   Recipient,
   RetryRecord,
   TrackedPartition,
+  Window,
 } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
 
@@ -49,6 +51,7 @@ export interface HeldReaderOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly probations: Probations
   readonly budget: ReadBudget
   /** Shared by all readers of the process. */
   readonly doubled: DoubledRecords
@@ -69,14 +72,13 @@ const unbatched = { maxEvents: 1, preferredBytes: 0 }
  * of it is due. What belongs to a life that is over becomes a dead letter. Resolves after the first join.
  */
 export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> {
-  const { id, kafka, names, budget, subscriptions, statuses, doubled, now, logger } = options
+  const { id, kafka, names, budget, subscriptions, statuses, probations, doubled, now, logger } = options
   const cancel = new AbortController()
   const memoryWait = createMemoryWait(now)
   const recipientOf = createRecipients(subscriptions, statuses)
 
-  const window = createWindow({
-    // Of what is gone nothing is attempted: it need not wait behind attempts that hang.
-    limit: () => (subscriptions.get(id) === undefined ? Infinity : (presentOf(id)?.concurrency ?? 1)),
+  const window: Window = createWindow({
+    limit: limitOf,
     bytesMax: inFlightBytesMax,
     budget,
     onFreed: () => gate.freed(),
@@ -97,7 +99,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       return window.inFlightBytes
     },
   }
-  const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched))
+  const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched), isOnProbation)
+  const detach = probations.attach(id, { window, onChange: () => gate.freed() })
   const cleaner = createRecordCleaner({ admin: kafka.admin, logger })
 
   const handle = createRetryHandle<RetryRecord>({
@@ -112,6 +115,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     // It is due, but for the difference of two clocks.
     restMaxMs: () => inMemoryRestMs,
     stateOf: expiringLater,
+    // What is held waits for the end of a probation where it is, as new events do: the gate and the window see to it.
+    restOf: () => null,
     cancel: cancel.signal,
     timeScale: options.timeScale,
     now,
@@ -156,6 +161,18 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     logger,
   })
 
+  function limitOf(): number {
+    // Of what is gone nothing is attempted: it need not wait behind attempts that hang.
+    if (subscriptions.get(id) === undefined) return Infinity
+    const present = presentOf(id)
+    return present === null ? 1 : probations.limitOf(present, window)
+  }
+
+  function isOnProbation(): boolean {
+    const present = presentOf(id)
+    return present !== null && probations.restOf(present) !== null
+  }
+
   function take(partition: TrackedPartition, record: KafkaRecord): void {
     const open = partition.take(record.offset)
     if (open === null) return
@@ -189,6 +206,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
 
   async function close(limits: DrainLimits): Promise<void> {
     gate.close()
+    detach()
     consumer.pauseAll()
     memoryWait.close()
     window.clear()
@@ -201,11 +219,15 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     await consumer.start()
   } catch (error) {
     gate.close()
+    detach()
     await cleaner.close()
     throw error
   }
   return {
-    changed: () => window.limitChanged(),
+    changed() {
+      gate.freed()
+      window.limitChanged()
+    },
     stop: close,
     get lastHeartbeatAt() {
       return consumer.lastHeartbeatAt

@@ -15,10 +15,12 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     now: Date.now,
     logger,
   })
+  const probations = await host.probations()
   const dispatcher = createDispatcher({
     kafka,
     names,
     deliverer: host.deliverer(),
+    probations,
     subscriptions: registry,
     statuses,
     problemOf: (subscription) => host.problemOfSecrets(subscription),

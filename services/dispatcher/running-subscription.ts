@@ -9,10 +9,11 @@ import {
   inFlightBytesMax,
   waitingMaxOf,
 } from '@barnabas/delivery'
-import type { Deliverer, DrainLimits, Logger, ReadBudget } from '@barnabas/delivery'
+import type { Deliverer, DrainLimits, Logger, Probations, ReadBudget, Window } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 import type { Handshakes } from './handshakes.ts'
+import { createSpacedCall } from './spaced-call.ts'
 
 /** One subscription while this process reads its topics. */
 export interface RunningSubscription {
@@ -41,8 +42,10 @@ export interface RunningSubscriptionOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly probations: Probations
   readonly budget: ReadBudget
   readonly sessionTimeoutMs: number
+  readonly timeScale: number
   readonly status: () => StatusRecord | null
   readonly handshakes: Pick<Handshakes, 'make'>
   /** This process leads the group and every start offset is committed: the subscription runs. */
@@ -59,10 +62,14 @@ export interface RunningSubscriptionOptions {
 const lookAgainMs = 100
 /** How often the leader looks at what the others have skipped. */
 const lookAtOthersMs = 60_000
+/** How often the leader writes how many events are parked, when that has changed. */
+const tellParked = { soonMs: 1_000, everyMs: 10_000 }
+/** How often the leader looks whether a process is gone whose counts are to be taken over, before `timeScale`. */
+const takeOverEveryMs = 30_000
 
 /** Joins the subscription's group. Resolves after the first join. */
 export async function runSubscription(options: RunningSubscriptionOptions): Promise<RunningSubscription> {
-  const { kafka, names, deliverer, logger } = options
+  const { kafka, names, deliverer, probations, logger } = options
   let subscription = options.subscription
   const { id, generation } = subscription
   const groupId = names.subscriptionGroup(id)
@@ -72,6 +79,8 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   /** Since the last commit. */
   let hasSkipped = false
   let lookingAtOthers: NodeJS.Timeout | undefined
+  /** With it the leader has said `Running`, and says it again when something beside it has changed. */
+  let told: FoundOfGroup | null = null
 
   /** Made by this process, as the group's leader. */
   let handshake: { readonly revision: number; readonly stop: AbortController } | null = null
@@ -79,13 +88,28 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   /** Before its receiver has agreed nothing is read, and what was read for the former revision waits. */
   const isOpen = () => subscription.handshake === 'none' || !awaitsHandshake(subscription, options.status())
 
-  const window = createWindow({
-    limit: () => (isOpen() ? subscription.concurrency : 0),
+  const window: Window = createWindow({
+    limit: () => (isOpen() ? probations.limitOf(subscription, window) : 0),
     bytesMax: inFlightBytesMax,
     budget: options.budget,
     onFreed: () => gate.freed(),
   })
-  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch), isOpen)
+  const gate = createReadGate(
+    window,
+    options.budget,
+    () => waitingMaxOf(subscription.batch),
+    () => isOpen() && probations.restOf(subscription) === null,
+  )
+  const parked = createSpacedCall(tell, tellParked)
+  const detach = probations.attach(id, {
+    window,
+    onChange() {
+      gate.freed()
+      tell()
+    },
+    onParked: () => parked.ask(),
+  })
+  const takingOver = setInterval(takeOver, Math.max(1_000, takeOverEveryMs * options.timeScale)).unref()
   const handle = createHandle({
     subscription: () => subscription,
     window,
@@ -149,6 +173,17 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     logger,
   })
 
+  function tell(): void {
+    if (leading !== null && told !== null && !stopped && isOpen()) options.onRunning(subscription, told)
+  }
+
+  function takeOver(): void {
+    if (leading === null || stopped) return
+    probations.takeOver(id).catch((error: unknown) => {
+      logger.debug({ group: groupId, error: String(error) }, 'cannot take over what a process that is gone has said')
+    })
+  }
+
   /** The leader says `Running` once every partition, its own or another member's, has a committed place. */
   async function announce(): Promise<void> {
     const mine = leading
@@ -158,6 +193,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         if (mine !== leading || stopped) return
         if (found.isPlaced) {
           if (!isOpen()) return void makeHandshake()
+          told = found
           options.onRunning(subscription, found)
           if (mine.gained.length + mine.kept.length < found.partitions) lookAtOthersLater()
           return
@@ -212,7 +248,15 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     }
   }
 
-  await consumer.start()
+  try {
+    await consumer.start()
+  } catch (error) {
+    clearInterval(takingOver)
+    parked.stop()
+    detach()
+    gate.close()
+    throw error
+  }
   return {
     replace(next) {
       subscription = next
@@ -230,6 +274,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       stopped = true
       stopHandshake()
       clearTimeout(lookingAtOthers)
+      clearInterval(takingOver)
+      parked.stop()
+      detach()
       gate.close()
       consumer.pauseAll()
       window.clear()

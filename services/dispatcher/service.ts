@@ -1,7 +1,7 @@
 import { awaitsHandshake } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
-import type { Deliverer, Logger } from '@barnabas/delivery'
+import type { Deliverer, Logger, Probations } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
@@ -26,6 +26,7 @@ export interface DispatcherOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly probations: Probations
   readonly subscriptions: {
     ids(): readonly string[]
     get(id: string): SubscriptionEntry | undefined
@@ -75,7 +76,7 @@ const restartAfterMs = 5_000
 
 /** Source topics → first attempt, and held topics → the attempts that could not be made when they fell due: one consumer group per subscription, each taken up and let go while running. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { kafka, names, subscriptions, statuses, logger } = options
+  const { kafka, names, subscriptions, statuses, probations, logger } = options
   const budget = createReadBudget(readBytesMax)
   const doubled = createDoubledRecords()
   const runners = new Map<string, SubscriptionRunner>()
@@ -148,11 +149,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           kafka,
           names,
           deliverer: options.deliverer,
+          probations,
           budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
+          timeScale: options.timeScale,
           status: () => statuses.get(id),
           handshakes: options.handshakes,
-          onRunning: (revision, found) => say(id, runningStatus(revision, found)),
+          onRunning: (revision, found) =>
+            say(id, {
+              ...runningStatus(revision, found),
+              probation: probations.probationOf(id),
+              parked: probations.parkedOf(id),
+            }),
           onFailed: (reason, code) => void failed(subscription, reason, code),
           onTopicId: (topic, topicId) => idsAre(new Map([[topic, topicId]])),
           onFiltered: options.onFiltered,

@@ -5,11 +5,13 @@ import { createRetrier } from './service.ts'
 export async function openRetrier(host: Host): Promise<HostedService> {
   const { kafka, names, registry, statuses, config, logger } = host
   await host.followProgress()
+  const probations = await host.probations()
   const retrier = createRetrier({
     kafka,
     names,
     deliverer: host.deliverer(),
     timeScale: config.timeScale,
+    probations,
     subscriptions: registry,
     statuses,
     onFailed: (failure) => host.fail(`the retrier cannot go on: ${failure.message}`),

@@ -16,7 +16,7 @@ import {
   waitingRetryBytesMax,
   writeBeforeExitMs,
 } from '@barnabas/delivery'
-import type { Deliverer, KnownSubscriptions, Logger, Window } from '@barnabas/delivery'
+import type { Deliverer, KnownSubscriptions, Logger, Probations, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createTierLanes } from './tier-lanes.ts'
 import type { WaitingRecord } from './tier-lanes.ts'
@@ -25,6 +25,7 @@ export interface RetrierOptions {
   readonly kafka: KafkaClient
   readonly names: Names
   readonly deliverer: Deliverer
+  readonly probations: Probations
   readonly timeScale: number
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
@@ -49,9 +50,9 @@ const scarceRestMs = 1_000
 
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
-  const { kafka, names, subscriptions, now, timeScale } = options
+  const { kafka, names, subscriptions, probations, now, timeScale } = options
   const tierByTopic = new Map<string, Tier>(tiers.map((tier) => [names.retryTopic(tier.name), tier]))
-  const windows = new Map<string, Window>()
+  const windows = new Map<string, { readonly window: Window; readonly detach: () => void }>()
   const budget = createReadBudget(retryBytesMax)
   const cancel = new AbortController()
   const doubled = createDoubledRecords()
@@ -87,14 +88,19 @@ export function createRetrier(options: RetrierOptions): Retrier {
       return entry?.kind === 'valid' ? entry.subscription : null
     },
     windowOf(id) {
-      let window = windows.get(id)
-      if (window === undefined) {
-        const onFreed = () => forgetIfGone(id)
-        window = createWindow({ limit: () => limitOf(id), bytesMax: inFlightBytesMax, budget, onFreed })
-        windows.set(id, window)
-      }
+      const present = windows.get(id)
+      if (present !== undefined) return present.window
+      const onFreed = () => forgetIfGone(id)
+      const window: Window = createWindow({
+        limit: () => limitOf(id, window),
+        bytesMax: inFlightBytesMax,
+        budget,
+        onFreed,
+      })
+      windows.set(id, { window, detach: probations.attach(id, { window }) })
       return window
     },
+    restOf: (subscription) => probations.restOf(subscription),
     cancel: cancel.signal,
     timeScale,
     now,
@@ -131,11 +137,11 @@ export function createRetrier(options: RetrierOptions): Retrier {
     onRecords: (partition, records) => lanes.onRecords(partition, records),
     onLost: (partition) => lanes.onLost(partition),
     async onRejoining() {
-      for (const window of windows.values()) window.hold()
-      await Promise.all([...windows.values()].map((window) => window.idle()))
+      for (const { window } of windows.values()) window.hold()
+      await Promise.all([...windows.values()].map(({ window }) => window.idle()))
     },
     onPlaced() {
-      for (const window of windows.values()) window.open()
+      for (const { window } of windows.values()) window.open()
       ready.resolve()
     },
     onFailed: options.onFailed,
@@ -143,16 +149,19 @@ export function createRetrier(options: RetrierOptions): Retrier {
     logger: options.logger,
   })
 
-  function limitOf(id: string): number {
+  function limitOf(id: string, window: Window): number {
     const entry = subscriptions.get(id)
     // Of what is gone nothing is attempted: it need not wait behind attempts that hang.
     if (entry === undefined) return Infinity
-    return entry.kind === 'valid' ? entry.subscription.concurrency : 1
+    if (entry.kind === 'invalid') return 1
+    // What waits for a place while a probation begins is skipped, and needs none.
+    return probations.restOf(entry.subscription) === null ? probations.limitOf(entry.subscription, window) : Infinity
   }
 
   function forgetIfGone(id: string): void {
-    const window = windows.get(id)
+    const { window, detach } = windows.get(id) ?? {}
     if (window === undefined || window.inFlight + window.waiting > 0 || subscriptions.get(id) !== undefined) return
+    detach?.()
     windows.delete(id)
   }
 
@@ -170,14 +179,14 @@ export function createRetrier(options: RetrierOptions): Retrier {
       await ready.promise
     },
     changed(id) {
-      windows.get(id)?.limitChanged()
+      windows.get(id)?.window.limitChanged()
       forgetIfGone(id)
     },
     async close() {
       consumer.pauseAll()
       lanes.close()
       memoryWait.close()
-      for (const window of windows.values()) window.clear()
+      for (const { window } of windows.values()) window.clear()
       const empty = inHand > 0 ? new Promise<void>((resolve) => (whenEmpty = resolve)) : Promise.resolve()
       await drain(empty, { drainMs: options.drainTimeoutMs, writeMs: writeBeforeExitMs }, () => cancel.abort())
       await consumer.stop()

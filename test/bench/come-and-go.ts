@@ -73,6 +73,8 @@ function run(bench: Bench, kind: BenchService): Promise<Run> {
       from: 'earliest',
       concurrency,
       retry: { schedule: [`${retryDelaySeconds}s`] },
+      // What is measured are the retries.
+      probation: 'none',
     }
     const env = { BARNABAS_SESSION_TIMEOUT: `${sessionSeconds}s` }
     const options = { services, subscriptions: [subscription], isPinned: false, env }

@@ -30,6 +30,8 @@ export const lateness: Scenario = async (bench) => {
       from: 'earliest',
       concurrency,
       retry: { schedule: [`${delaySeconds}s`] },
+      // What is measured are the retries.
+      probation: 'none',
     }
     const services = ['dispatcher', 'retrier'] as const
     return withBarnabas(bench, { services, subscriptions: [subscription], isPinned: false }, async (barnabas) => {

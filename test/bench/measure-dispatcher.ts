@@ -26,6 +26,8 @@ export function measureDispatcher(
     concurrency,
     // Nothing that failed comes back while it is measured.
     retry: { schedule: ['10m'] },
+    // Where all attempts fail, what is measured is what becomes of them.
+    ...(answer === '200' ? {} : { probation: 'none' }),
     ...fields,
   }
   return withBarnabas(

@@ -34,6 +34,8 @@ export const troubledNeighbours: Scenario = async (bench) => {
         concurrency: concurrencyEach,
         timeout: '30s',
         retry: { schedule: ['10m'] },
+        // They are to trouble the others for as long as it is measured.
+        probation: 'none',
       }))
       return withBarnabas(bench, { services: ['dispatcher'], subscriptions, isPinned: true }, ({ processes }) =>
         measure(async () => (await scriptedSink.tally(path)).accepted, processes, {

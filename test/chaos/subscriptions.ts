@@ -30,6 +30,8 @@ export async function applySubscriptions(
     sink: `${sink}/${index}`,
     from: 'earliest',
     timeout: `${policy.timeoutMs}ms`,
+    // The ledger knows when each retry is due; a receiver that is left to rest is test/scenarios/probation.test.ts's.
+    probation: 'none',
     retry: { schedule: policy.delaysMs.map((delayMs) => `${delayMs}ms`), maxAttempts: policy.maxAttempts },
   }))
   const file = join(folder, 'subscriptions.json')

@@ -22,6 +22,7 @@ const state: DeliveryState = {
   lastOutcome: 'NotFound',
   lastStatus: 404,
   lastError: 'the answer was 404',
+  skips: 0,
   redrives: 0,
   hops: 27,
 }
@@ -87,7 +88,11 @@ test('A13, A15: a dead letter carries everything known about its delivery', () =
 })
 
 test('its headers are those of the reference', () => {
-  const [redriven] = deadLetterRecords({ ...letter, blob: 'archive/letters', state: { ...state, redrives: 2 } })
+  const [redriven] = deadLetterRecords({
+    ...letter,
+    blob: 'archive/letters',
+    state: { ...state, redrives: 2, skips: 1 },
+  })
   const documented = Object.entries(deliveryHeaders).filter(([, { deadLetter }]) => deadLetter)
   expect(own(redriven.headers).toSorted()).toEqual(documented.map(([name]) => name).toSorted())
   expect(String(redriven.headers['barnabas-redrives'])).toBe('2')

@@ -23,6 +23,7 @@ const fullState: DeliveryState = {
   lastOutcome: 'Busy',
   lastStatus: 503,
   lastError: 'the answer was 503 – “später”',
+  skips: 4,
   redrives: 1,
   hops: 4,
 }
@@ -48,6 +49,7 @@ test('the headers of a retry record, as the reference names them', () => {
     'barnabas-source-topic': 'orders',
     'barnabas-source-partition': '3',
     'barnabas-source-offset': '4200000001',
+    'barnabas-skips': '4',
     'barnabas-redrives': '1',
     'barnabas-hops': '4',
   })
@@ -63,6 +65,7 @@ test('what is not known is absent, and exactly what must be there is there', () 
     lastOutcome: null,
     lastStatus: null,
     lastError: null,
+    skips: 0,
     redrives: 0,
   }
   const headers = retryHeaders({}, parked, dueAt)
@@ -87,6 +90,7 @@ const states: fc.Arbitrary<DeliveryState> = fc.record({
   lastOutcome: orNull(fc.constantFrom(...outcomes)),
   lastStatus: orNull(fc.integer({ min: 0, max: 999 })),
   lastError: orNull(line),
+  skips: count,
   redrives: count,
   hops: count,
 })
@@ -236,6 +240,7 @@ describe('damage', () => {
     'barnabas-source-topic': [''],
     'barnabas-source-partition': ['', 'all', '-1'],
     'barnabas-source-offset': ['', '9223372036854775807', '-1'],
+    'barnabas-skips': ['', 'often', '-1'],
     'barnabas-redrives': ['', 'once'],
     'barnabas-hops': ['', '∞'],
     'barnabas-destination': [],
@@ -338,6 +343,7 @@ describe('damage', () => {
     'barnabas-last-outcome': { lastOutcome: null },
     'barnabas-last-status': { lastStatus: null },
     'barnabas-last-error': { lastError: null },
+    'barnabas-skips': { skips: 0 },
     'barnabas-redrives': { redrives: 0 },
   }
 
@@ -357,6 +363,7 @@ describe('damage', () => {
       'barnabas-source-topic': { source: { ...source, topic: undefined } },
       'barnabas-source-partition': { source: { ...source, partition: undefined } },
       'barnabas-source-offset': { source: { ...source, offset: undefined } },
+      'barnabas-skips': { skips: undefined },
       'barnabas-redrives': { redrives: undefined },
       'barnabas-hops': { hops: undefined },
     }

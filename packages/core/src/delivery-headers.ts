@@ -23,6 +23,7 @@ export const deliveryHeaders = {
   'barnabas-source-topic': { retry: 'required', deadLetter: true },
   'barnabas-source-partition': { retry: 'required', deadLetter: true },
   'barnabas-source-offset': { retry: 'required', deadLetter: true },
+  'barnabas-skips': { retry: 'optional', deadLetter: true },
   'barnabas-redrives': { retry: 'optional', deadLetter: true },
   'barnabas-hops': { retry: 'required', deadLetter: false },
   'barnabas-destination': { retry: 'never', deadLetter: true },
@@ -63,6 +64,7 @@ export function writeState(headers: Record<string, HeaderValue | readonly Header
   if (source?.topic !== undefined) put(headers, 'barnabas-source-topic', source.topic)
   if (source?.partition !== undefined) put(headers, 'barnabas-source-partition', source.partition)
   if (source?.offset !== undefined) put(headers, 'barnabas-source-offset', source.offset)
+  if (state.skips) put(headers, 'barnabas-skips', state.skips)
   if (state.redrives) put(headers, 'barnabas-redrives', state.redrives)
 }
 
@@ -141,6 +143,7 @@ export function decodeRetryHeaders(headers: RecordHeaders): DecodedRetryHeaders 
     lastOutcome: read('barnabas-last-outcome', parseOutcome, `one of ${outcomes.join(', ')}`),
     lastStatus: read('barnabas-last-status', parseStatus, 'an HTTP status'),
     lastError: read('barnabas-last-error', parseText, 'UTF-8 text'),
+    skips: read('barnabas-skips', parseCount, 'a whole number'),
     redrives: read('barnabas-redrives', parseCount, 'a whole number'),
     hops: read('barnabas-hops', parseCount, 'a whole number'),
   }
@@ -177,6 +180,7 @@ export function decodeRetryHeaders(headers: RecordHeaders): DecodedRetryHeaders 
       lastOutcome: known.lastOutcome ?? null,
       lastStatus: known.lastStatus ?? null,
       lastError: known.lastError ?? null,
+      skips: known.skips ?? 0,
       redrives: known.redrives ?? 0,
     },
   }

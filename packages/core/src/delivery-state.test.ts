@@ -36,6 +36,7 @@ test('an event that was just read has no attempts, and nothing is made up about 
     lastOutcome: null,
     lastStatus: null,
     lastError: null,
+    skips: 0,
     redrives: 0,
     hops: 0,
   })

@@ -27,6 +27,8 @@ export interface DeliveryState {
   readonly lastOutcome: Outcome | null
   readonly lastStatus: number | null
   readonly lastError: string | null
+  /** Attempts that were skipped because the endpoint was on probation. */
+  readonly skips: number
   /** How often the event was sent again; 0 for never. */
   readonly redrives: number
   /** Writes of this event to tiers so far. */
@@ -51,6 +53,7 @@ export function newDeliveryState(
     lastOutcome: null,
     lastStatus: null,
     lastError: null,
+    skips: 0,
     redrives: 0,
     hops: 0,
   }

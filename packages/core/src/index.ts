@@ -22,6 +22,8 @@ export { afterAttempt, newDeliveryState } from './delivery-state.ts'
 export type { DeliveryState, SourcePosition } from './delivery-state.ts'
 export { binaryData } from './event-data.ts'
 export type { BinaryData } from './event-data.ts'
+export { endpointMark, healthKey, healthValue, parseHealth, presenceKey, takenOverMax } from './health-record.ts'
+export type { HealthRecord } from './health-record.ts'
 export { eventJson, eventJsonBytes } from './event-json.ts'
 export { eventGridJson } from './event-to-event-grid.ts'
 export { structuredJson } from './event-to-structured.ts'
@@ -46,6 +48,21 @@ export { parseSubscription } from './parse-subscription.ts'
 export type { InvalidSubscription, ParseOptions, ReadSubscription, ValidSubscription } from './parse-subscription.ts'
 export { planApply } from './plan-apply.ts'
 export type { ApplyInput, ApplyPlan, PartitionRange } from './plan-apply.ts'
+export {
+  afterEndByHand,
+  afterFailure,
+  afterSuccess,
+  eventMark,
+  healthy,
+  isFailure,
+  probationOf,
+  takenOver,
+  trialWindow,
+} from './probation.ts'
+export type { Health, Probation } from './probation.ts'
+export { probationCauses, probationDefaults } from './probation-policy.ts'
+export type { ProbationPolicy } from './probation-policy.ts'
+export { countedAttempts, verdictOnProbation } from './probation-skip.ts'
 export type { HeaderValue, KafkaRecord, OutgoingRecord, RecordHeaders, TopicPartition } from './record.ts'
 export {
   lateAnswerWithinMs,

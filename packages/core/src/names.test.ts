@@ -7,6 +7,7 @@ test('topics and groups begin with the prefix', () => {
   expect(own.status).toBe('shop.status')
   expect(own.commands).toBe('shop.commands')
   expect(own.progress).toBe('shop.progress')
+  expect(own.health).toBe('shop.health')
   expect(own.deadLetter).toBe('shop.dead-letter')
   expect(own.retryTopic('512s')).toBe('shop.retry.512s')
   expect(own.retryTopics).toHaveLength(21)

@@ -12,6 +12,8 @@ export interface Names {
   readonly commands: string
   /** What is known of single events besides their records: late successes. Key: subscription, generation, position. */
   readonly progress: string
+  /** What each process says of how a subscription's endpoint does; key = subscription id/process. */
+  readonly health: string
   /** Dead letters of every subscription that names no topic of its own. */
   readonly deadLetter: string
   retryTopic(tier: TierName): string
@@ -42,6 +44,7 @@ export function names(prefix: string): Names {
     status: `${prefix}.status`,
     commands: `${prefix}.commands`,
     progress: `${prefix}.progress`,
+    health: `${prefix}.health`,
     deadLetter: `${prefix}.dead-letter`,
     retryTopic,
     retryTopics: tiers.map(({ name }) => retryTopic(name)),

@@ -7,7 +7,7 @@ const topics = ownTopics(options)
 const topic = (name: string) => topics.find((each) => each.topic === `shop.${name}`)!
 
 test('a first start makes the control topics, every tier and the dead-letter topic', () => {
-  expect(topics).toHaveLength(4 + 21 + 1)
+  expect(topics).toHaveLength(5 + 21 + 1)
   expect(topic('subscriptions')).toEqual({
     topic: 'shop.subscriptions',
     partitions: 1,
@@ -16,6 +16,7 @@ test('a first start makes the control topics, every tier and the dead-letter top
     operatorOwned: [],
   })
   expect(topic('status')).toMatchObject({ partitions: 1, config: { 'cleanup.policy': 'compact' } })
+  expect(topic('health')).toMatchObject({ partitions: 1, config: { 'cleanup.policy': 'compact' } })
   expect(topic('commands')).toMatchObject({
     partitions: 1,
     config: { 'cleanup.policy': 'delete', 'retention.ms': '7776000000' },

@@ -31,6 +31,7 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
   return [
     { topic: own.subscriptions, ...control, operatorOwned: [] },
     { topic: own.status, ...control, operatorOwned: [] },
+    { topic: own.health, ...control, operatorOwned: [] },
     {
       topic: own.commands,
       ...control,

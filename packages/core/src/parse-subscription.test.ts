@@ -286,10 +286,6 @@ test.each<[field: object, message: string]>([
   ],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
   [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],
-  [
-    { probation: { after: 5 } },
-    'probation: {"after":5} is not available in this version; only { after: 10 }, or leave it out',
-  ],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ pattern: {} }] }, 'filters[0].pattern: is not available in this version'],

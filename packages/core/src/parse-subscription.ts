@@ -5,6 +5,7 @@ import { translateEventGrid } from './event-grid-notation.ts'
 import { atOrigin } from './event-grid-place.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
+import { probationPolicyOf } from './probation-policy.ts'
 import { retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
 import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
@@ -12,6 +13,7 @@ import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
 import { batchOf, batchWarnings } from './subscription-batch.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
+import { probationSpecOf } from './subscription-probation.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
 import { problemsOfSchemas, schemasOfWritten, warningsAboutSchemas } from './subscription-schemas.ts'
 import type { WrittenSubscription } from './subscription-schema.ts'
@@ -202,6 +204,7 @@ function resolve(
       batch: batchOf(written.batch, written.notation),
       retry: retryPolicyOf(spec, timeScale),
       handshake: written.handshake ?? 'none',
+      probation: written.probation === 'none' ? null : probationPolicyOf(probationSpecOf(written.probation), timeScale),
       deadLetter,
     },
     warnings: [

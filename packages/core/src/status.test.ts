@@ -27,6 +27,8 @@ test('the first status begins the history', () => {
     topicIds: {},
     skippedOffsets: 0,
     handshake: null,
+    probation: null,
+    parked: 0,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
 })
@@ -53,7 +55,7 @@ test('the ids of its topics are kept until others are told', () => {
 })
 
 test('a status of before skipped offsets were counted is read', () => {
-  const { skippedOffsets: _, topicIds: __, ...before } = running
+  const { skippedOffsets: _, topicIds: __, probation: ___, parked: ____, ...before } = running
   expect(parseStatus(Buffer.from(JSON.stringify(before)), 'orders')).toEqual(running)
 })
 
@@ -114,7 +116,7 @@ test('a record is read back as it was written', () => {
 })
 
 test('fields of later versions are left out', () => {
-  expect(parseStatus(Buffer.from(JSON.stringify({ ...running, parked: 3 })), 'orders')).toEqual(running)
+  expect(parseStatus(Buffer.from(JSON.stringify({ ...running, blocked: [] })), 'orders')).toEqual(running)
 })
 
 test.each([
@@ -165,4 +167,23 @@ test.each([{ handshake: { kind: 'danced' } }, { handshake: 7 }, {}])('a status w
   const said = { status: 'Running', reason: '', generation: 7, revision: 1, now: 0 } as const
   const { handshake: _handshake, ...status } = nextStatus('orders', null, said)!
   expect(parseStatus(Buffer.from(JSON.stringify({ ...status, ...change })), 'orders')?.handshake).toBeNull()
+})
+
+test('A12: why its endpoint rests and how much is parked are facts beside it, kept until somebody says otherwise', () => {
+  const reading = nextStatus('orders', null, wanted('Running', 'reading', 1))!
+  const probation = { cause: 'Busy', since: 2_000, until: 12_000 }
+  const resting = nextStatus('orders', reading, { ...wanted('Running', 'reading', 2), probation, parked: 12 })!
+  expect(resting).toEqual({
+    ...reading,
+    parked: 12,
+    probation: { cause: 'Busy', since: '1970-01-01T00:00:02.000Z', until: '1970-01-01T00:00:12.000Z' },
+  })
+  expect(nextStatus('orders', resting, { ...wanted('Running', 'reading', 3), probation, parked: 12 })).toBeNull()
+  expect(nextStatus('orders', resting, wanted('Running', 'reading', 3))).toBeNull()
+  const longer = { ...probation, until: 60_000 }
+  expect(nextStatus('orders', resting, { ...wanted('Running', 'reading', 3), probation: longer })).not.toBeNull()
+  expect(nextStatus('orders', resting, { ...wanted('Running', 'reading', 3), probation: null })).toMatchObject({
+    probation: null,
+    parked: 12,
+  })
 })

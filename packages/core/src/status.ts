@@ -27,6 +27,8 @@ const statusRecordSchema = z.object({
   topicIds: z.record(z.string(), z.string()).default({}),
   skippedOffsets: z.int().default(0),
   handshake: handshakeSchema.nullable().default(null).catch(null),
+  probation: z.object({ cause: z.string(), since: z.string(), until: z.string() }).nullable().default(null),
+  parked: z.int().default(0),
   history: z.array(statusChangeSchema),
 })
 
@@ -54,6 +56,10 @@ export interface StatusRecord {
   readonly skippedOffsets: number
   /** Where the handshake with its receiver stands; null when none was begun. */
   readonly handshake: Handshake | null
+  /** Why its endpoint is left to rest, since when, and until when nothing is attempted; then come trials. Null for not. */
+  readonly probation: { readonly cause: string; readonly since: string; readonly until: string } | null
+  /** How many of its events wait for a retry. */
+  readonly parked: number
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -74,6 +80,9 @@ export interface WantedStatus {
   readonly skippedOffsets?: number
   /** Absent: as it was in this life. */
   readonly handshake?: Handshake
+  /** When it is known; times in ms since the epoch. */
+  readonly probation?: { readonly cause: string; readonly since: number; readonly until: number } | null
+  readonly parked?: number
   readonly now: number
 }
 
@@ -97,8 +106,16 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const topicIds = wanted.topicIds === undefined ? (last?.topicIds ?? {}) : Object.fromEntries(wanted.topicIds)
   const handshake = wanted.handshake ?? last?.handshake ?? null
   const sameHandshake = JSON.stringify(last?.handshake) === JSON.stringify(handshake)
+  const probation = wanted.probation === undefined ? (last?.probation ?? null) : writtenProbation(wanted.probation)
+  const parked = wanted.parked ?? last?.parked ?? 0
   const sameFacts =
-    sameTopics && sameHandshake && sameIds(last.topicIds, topicIds) && last.skippedOffsets === skippedOffsets
+    sameTopics &&
+    sameHandshake &&
+    sameIds(last.topicIds, topicIds) &&
+    last.skippedOffsets === skippedOffsets &&
+    last.parked === parked &&
+    last.probation?.since === probation?.since &&
+    last.probation?.until === probation?.until
   if (sameReason && last.revision === revision && sameFacts) return null
   const history = last?.history ?? []
   return {
@@ -113,10 +130,18 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     topicIds,
     skippedOffsets,
     handshake,
+    probation,
+    parked,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),
   }
+}
+
+function writtenProbation(probation: NonNullable<WantedStatus['probation']> | null): StatusRecord['probation'] {
+  if (probation === null) return null
+  const { cause, since, until } = probation
+  return { cause, since: new Date(since).toISOString(), until: new Date(until).toISOString() }
 }
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {

@@ -5,12 +5,14 @@ import { handshakeForms } from './handshake-form.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { deliverySchemas, eventInputs, notations } from './schemas.ts'
+import { probationAfterMax } from './probation-policy.ts'
 import { batchSchema } from './subscription-batch.ts'
 import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
 import type { Report } from './subscription-field.ts'
 import { field, isMapping, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readHeaders } from './subscription-headers.ts'
+import { readClientErrors, readProbationLengths, readProbationSteps } from './subscription-probation.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
 import { readInputSchemaMapping } from './subscription-schemas.ts'
 
@@ -32,6 +34,13 @@ const retrySchema = mapping({
 const blobSchema = mapping({
   account: field((value, report) => readName(value, report, 'a storage account', blobAccountProblem)),
   container: field((value, report) => readName(value, report, 'a container', blobContainerProblem)),
+})
+
+const probationSchema = mapping({
+  after: field((value, report) => readNumber(value, report, 1, probationAfterMax)).optional(),
+  steps: field(readProbationSteps).optional(),
+  lengths: field(readProbationLengths).optional(),
+  clientErrors: field(readClientErrors).optional(),
 })
 
 const deadLetterSchema = mapping({
@@ -65,7 +74,7 @@ export const subscriptionSchema = mapping({
   endpoint: oneOf(endpointKinds),
   notation: oneOf(notations, ['eventbridge']),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
-  probation: onlyDefault('{ after: 10 }', isDefaultProbation),
+  probation: noneOr(probationSchema).optional(),
   handshake: oneOf(handshakeForms),
   rate: onlyDefault('none', (value) => value === 'none'),
   transform: onlyDefault('{}', isEmptyMapping),
@@ -79,6 +88,7 @@ export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(subscriptionSchema.shape)
   if (path[0] === 'retry') return Object.keys(retrySchema.shape)
   if (path[0] === 'batch') return Object.keys(batchSchema.shape)
+  if (path[0] === 'probation') return Object.keys(probationSchema.shape)
   if (path[0] !== 'deadLetter') return []
   return Object.keys(path[1] === 'blob' ? blobSchema.shape : deadLetterSchema.shape)
 }
@@ -116,12 +126,6 @@ function onlyDefault(written: string, isDefault: (value: unknown) => boolean) {
 
 function isEmptyMapping(value: unknown): boolean {
   return isMapping(value) && Object.keys(value).length === 0
-}
-
-function isDefaultProbation(value: unknown): boolean {
-  if (!isMapping(value)) return false
-  const { after = 10, ...others } = value
-  return after === 10 && isEmptyMapping(others)
 }
 
 function readId(value: unknown, report: Report): string | undefined {

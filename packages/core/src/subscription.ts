@@ -4,6 +4,7 @@ import type { InputSchemaMapping } from './custom-event.ts'
 import type { DeliveryAttribute } from './delivery-attributes.ts'
 import type { Filter } from './filter.ts'
 import type { HandshakeForm } from './handshake-form.ts'
+import type { ProbationPolicy } from './probation-policy.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 
@@ -41,6 +42,8 @@ export interface Subscription {
   readonly retry: RetryPolicy
   /** How its receiver is asked before any event is sent. */
   readonly handshake: HandshakeForm
+  /** When its endpoint is left to rest; null for never. */
+  readonly probation: ProbationPolicy | null
   readonly deadLetter: {
     readonly topic: string
     readonly responseBody: boolean

@@ -1,3 +1,4 @@
+import { fnv1a } from './fnv1a.ts'
 import type { TierName } from './tiers.ts'
 
 export interface Tier {
@@ -39,9 +40,5 @@ export function tierPartition(
   partitions: number,
 ): number {
   const text = `${subscriptionId}\n${source.topic}\n${source.partition}\n${source.offset}`
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0
-  }
-  return hash % partitions
+  return fnv1a(text) % partitions
 }

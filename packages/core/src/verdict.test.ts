@@ -260,6 +260,7 @@ test('A13: the reasons are those on the wire', () => {
     'UndeliverableDueToHttpRequestEntityTooLarge',
     'UndeliverableDueToHttpStatus',
     'UndeliverableDueToHttpUnauthorized',
+    'UndeliverableDueToProbationCausedByClientError',
   ])
   expect(deadLetterReasons).toEqual(expect.arrayContaining(['EventMalformed', 'DeliveryMetadataMalformed']))
 })

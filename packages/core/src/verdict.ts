@@ -1,5 +1,5 @@
 import type { AttemptResult } from './outcome.ts'
-import type { EndpointKind, RetryPolicy } from './retry-policy.ts'
+import type { DelayStep, EndpointKind, RetryPolicy } from './retry-policy.ts'
 
 /**
  * What happens to an event next. Decided here as a value, carried out in one place for dispatcher and retrier
@@ -34,6 +34,7 @@ export const deadLetterReasons = [
   'UndeliverableDueToHttpRequestEntityTooLarge',
   'UndeliverableDueToHttpGone',
   'UndeliverableDueToHttpStatus',
+  'UndeliverableDueToProbationCausedByClientError',
   'EventMalformed',
   'DeliveryMetadataMalformed',
   'RecordTooLarge',
@@ -90,10 +91,15 @@ export function verdictWhenDue(
 
 /** The gap after the n-th attempt in ms, counted from the moment its outcome was known; null when the schedule ends. */
 function delayAfter(attempts: number, result: AttemptResult, policy: RetryPolicy, random: number): number | null {
-  const step = policy.delays[attempts - 1] ?? (policy.repeatLast ? policy.delays.at(-1) : undefined)
-  if (step === undefined) return null
+  const step = delayStepAfter(attempts, policy)
+  if (step === null) return null
   const minimumMs = policy.minimumWaits ? minimumWaitMs(result.status, policy.endpoint) * policy.timeScale : 0
   return Math.max(step.baseMs, minimumMs) + random * step.spreadMs
+}
+
+/** The schedule's step after the n-th attempt, null when it has ended. */
+export function delayStepAfter(attempts: number, policy: RetryPolicy): DelayStep | null {
+  return policy.delays[attempts - 1] ?? (policy.repeatLast ? policy.delays.at(-1) : undefined) ?? null
 }
 
 /** Row A19: how long Event Grid waits at least after a status; 10 s also when there was none. */
@@ -111,7 +117,8 @@ function minimumWaitMs(status: number | null, endpoint: EndpointKind): number {
   }
 }
 
-function exhausted(reason: DeadLetterReason, handling: Handling): Verdict {
+/** What becomes of an event that is not attempted again. */
+export function exhausted(reason: DeadLetterReason, handling: Handling): Verdict {
   if (handling.faultTolerance === 'prohibited') return { kind: 'block', reason }
   return { kind: handling.deadLettering ? 'dead-letter' : 'drop', reason }
 }

@@ -28,6 +28,7 @@ const subscription: Subscription = {
   batch: { maxEvents: 5_000, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid', maxAttempts: 3 }, 1),
   handshake: 'none',
+  probation: null,
   deadLetter: { topic: 'letters', responseBody: true },
 }
 

@@ -57,6 +57,7 @@ const subscription: Subscription = {
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: { delaysMs: [1_000, 10_000], repeatLast: false } }, 1),
   handshake: 'none',
+  probation: null,
   deadLetter: { topic: 'letters', responseBody: true },
 }
 

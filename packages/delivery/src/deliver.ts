@@ -1,10 +1,12 @@
 import {
   afterAttempt,
   blobTargetText,
+  countedAttempts,
   destinationForDisplay,
   lateAnswerWithinMs,
   obeyingRetryAfter,
   verdictAfterAttempt,
+  verdictOnProbation,
   verdictWhenDue,
 } from '@barnabas/core'
 import type {
@@ -14,6 +16,7 @@ import type {
   DeadLetter,
   Handling,
   KnownState,
+  Probation,
   RequestShape,
   SourcePosition,
   Subscription,
@@ -80,6 +83,8 @@ export interface DeliverOptions {
   /** The newest revision of the same life of a subscription, null once it was deleted. */
   readonly presentOf: (subscription: Subscription) => Subscription | null
   readonly onAttempt: (subscriptionId: string, change: 1 | -1) => void
+  /** What an attempt came to, as soon as it is known. */
+  readonly onResult?: (subscription: Subscription, source: SourcePosition, result: AttemptResult) => void
   readonly report: (report: DeliveryReport) => void
   readonly lateSuccesses: LateSuccesses
   readonly logger: Logger
@@ -96,6 +101,8 @@ export interface Deliverer {
     deliveries: readonly Each[],
     onCarriedOut: (delivery: Each, carried: CarriedOut) => void,
   ): Promise<void>
+  /** What becomes of a due retry whose endpoint is on probation. */
+  skip(parcel: Parcel, subscription: Subscription, probation: Probation, owner: Owner): Promise<CarriedOut>
   /** Carries out a verdict that needs no attempt (damage, deletion, parking) and reports it. */
   settle(verdict: Verdict, parcel: Parcel, about: SettledWithoutAttempt, owner: Owner): Promise<CarriedOut>
   /** Dead-letters a retry record whose delivery headers are damaged: only some of its state is known. */
@@ -125,6 +132,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     } finally {
       options.onAttempt(subscription.id, -1)
     }
+    options.onResult?.(subscription, parcel.state.source, result)
     return conclude(delivery, result, random())
   }
 
@@ -132,14 +140,16 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   function verdictWithoutAttempt({ subscription, parcel: { state } }: Delivery): Verdict | null {
     if (state.attempts === 0) return null
     if (options.lateSuccesses.lateSuccessOf(state) !== null) return { kind: 'done' }
-    return verdictWhenDue(state, subscription.retry, now(), handlingOf(subscription))
+    const counted = { ...state, attempts: countedAttempts(state, subscription.retry) }
+    return verdictWhenDue(counted, subscription.retry, now(), handlingOf(subscription))
   }
 
   /** What follows from an attempt for one of its events. `chance` is in [0, 1), and the same for all of one attempt. */
   function conclude(delivery: Delivery, result: AttemptReport, chance: number): CarriedOut | Promise<CarriedOut> {
     const { subscription, event, parcel, owner, dueAt } = delivery
     const state = afterAttempt(parcel.state, result, subscription.retry)
-    const scheduled = verdictAfterAttempt(result, state.attempts, subscription.retry, handlingOf(subscription), chance)
+    const attempts = countedAttempts(state, subscription.retry)
+    const scheduled = verdictAfterAttempt(result, attempts, subscription.retry, handlingOf(subscription), chance)
     const verdict = obeyingRetryAfter(scheduled, result, state.expiryTime)
     if (result.lateAnswer !== undefined && verdict.kind === 'retry') {
       void awaitLateAnswer(result.lateAnswer, state, options.lateSuccesses, options.logger)
@@ -149,6 +159,17 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     const about = { state, event, subscription, result, latenessMs }
     const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
     return carried instanceof Promise ? carried.then((written) => reported(written, about)) : reported(carried, about)
+  }
+
+  async function skip(parcel: Parcel, subscription: Subscription, probation: Probation, owner: Owner) {
+    const { retry, probation: policy } = subscription
+    if (policy === null) throw new TypeError(`${subscription.id} knows no probation`)
+    const handling = handlingOf(subscription)
+    if (options.lateSuccesses.lateSuccessOf(parcel.state) !== null) {
+      return settle({ kind: 'done' }, parcel, { subscription, event: null }, owner)
+    }
+    const skipped = verdictOnProbation(parcel.state, retry, handling, { probation, policy }, now(), random())
+    return settle(skipped.verdict, { ...parcel, state: skipped.state }, { subscription, event: null }, owner)
   }
 
   async function settle(
@@ -196,12 +217,16 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
 
   const deliverTogether = createTogether<Delivery>({
     async attempt(deliveries) {
-      const [{ subscription, signal, event }, ...others] = deliveries
+      const [{ subscription, signal, event, parcel: first }, ...others] = deliveries
       const lowest = Math.min(...deliveries.map(({ parcel }) => parcel.state.attempts))
       options.onAttempt(subscription.id, 1)
       try {
         const events = [event, ...others.map((other) => other.event)] as const
-        return await sender.attempt(events, attemptOptions(subscription, lowest + 1, signal))
+        const result = await sender.attempt(events, attemptOptions(subscription, lowest + 1, signal))
+        // That several events are too much together says nothing of the endpoint.
+        const isSplit = result.status === 413 && others.length > 0
+        if (!isSplit) options.onResult?.(subscription, first.state.source, result)
+        return result
       } finally {
         options.onAttempt(subscription.id, -1)
       }
@@ -213,7 +238,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     random,
   })
 
-  return { deliver, deliverTogether, settle, settleDamaged }
+  return { deliver, deliverTogether, skip, settle, settleDamaged }
 }
 
 function attemptOptions(

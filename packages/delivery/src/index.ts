@@ -20,6 +20,8 @@ export {
 } from './limits.ts'
 export type { Logger } from './logger.ts'
 export { createMemoryWait } from './memory-wait.ts'
+export { createProbations } from './probations.ts'
+export type { HealthPort, Probations } from './probations.ts'
 export { createReadBudget } from './read-budget.ts'
 export type { ReadBudget } from './read-budget.ts'
 export { createReadGate } from './read-gate.ts'

@@ -24,6 +24,7 @@ const subscription: Subscription = {
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   handshake: 'none',
+  probation: null,
   deadLetter: null,
 }
 const valid: KnownSubscription = { kind: 'valid', subscription }

@@ -31,6 +31,8 @@ export interface RetryBatchingOptions<Retry> {
     recipient: Exclude<Recipient, { readonly kind: 'running' }>,
     due: Due<Retry>,
   ) => Promise<CarriedOut>
+  /** Null when it may be attempted. */
+  readonly skipped: (due: Due<Retry>, subscription: Subscription) => Promise<CarriedOut> | null
   readonly buryMalformed: (due: Due<Retry>, message: string, subscription: Subscription) => Promise<CarriedOut>
   readonly attempt: (
     batch: readonly (WaitingForBatch<Retry> & { readonly event: CloudEvent })[],
@@ -65,6 +67,11 @@ export function createRetryBatching<Retry>(options: RetryBatchingOptions<Retry>)
           continue
         }
         const { subscription } = recipient
+        const isSkipped = options.skipped(due, subscription)
+        if (isSkipped !== null) {
+          others.push(isSkipped.then(resolve))
+          continue
+        }
         const decoded = decodedOf(waiting, subscription)
         if (decoded.kind === 'malformed') {
           others.push(options.buryMalformed(due, decoded.message, subscription).then(resolve))

@@ -1,6 +1,6 @@
 import { newDeliveryState, retryHeaders, retryPolicyOf, decodeRetryHeaders } from '@barnabas/core'
 import type { KafkaRecord, Subscription, Verdict } from '@barnabas/core'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { CarriedOut } from './carry-out.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createRetryHandle } from './retry-handle.ts'
@@ -29,6 +29,7 @@ const subscription: Subscription = {
   batch: { maxEvents: 1, preferredBytes: 65_536 },
   retry: retryPolicyOf({ schedule: 'event-grid' }, 1),
   handshake: 'none',
+  probation: null,
   deadLetter: null,
 }
 const event = {
@@ -38,6 +39,8 @@ const event = {
   ce_type: Buffer.from('order.created'),
 }
 
+const probation = { cause: 'Busy', failingSince: 1, since: 2, until: 3, lengthMs: 1 } as const
+
 interface Setting {
   subscription?: Subscription
   recipient?: () => Recipient
@@ -46,6 +49,7 @@ interface Setting {
   isDoubled?: boolean
   waits?: () => Promise<boolean>
   isLost?: () => boolean
+  isOnProbation?: () => boolean
   headers?: KafkaRecord['headers']
 }
 
@@ -69,6 +73,10 @@ function recordedHandle(setting: Setting = {}) {
         await new Promise<void>((resolve) => attempts.push(resolve))
         for (const delivery of deliveries) onCarriedOut(delivery, durable({ kind: 'done' }))
       },
+      async skip() {
+        steps.push('skipped')
+        return durable({ kind: 'park', dueAt: now })
+      },
       async settle(verdict) {
         steps.push(`settled: ${verdict.kind}${'because' in verdict ? ` ${verdict.because}` : ''}`)
         return durable(verdict)
@@ -83,6 +91,7 @@ function recordedHandle(setting: Setting = {}) {
     windowOf: () => window,
     mayWait: setting.mayWait ?? (() => true),
     restMaxMs: () => setting.restMaxMs ?? 5_000,
+    restOf: () => (setting.isOnProbation?.() === true ? probation : null),
     cancel: new AbortController().signal,
     timeScale: 1,
     now: () => now,
@@ -256,4 +265,24 @@ test('what waits for a batch when the process ends is left to whoever reads it n
   window.clear()
   await Promise.all(given)
   expect(steps).toEqual(['released', 'released'])
+})
+
+test('A12: what falls due on probation is skipped, also when it began while a place was waited for', async () => {
+  const one = recordedHandle({ isOnProbation: () => true })
+  await one.give(0)
+  expect(one.steps).toEqual(['skipped', 'released', 'finished by a write'])
+
+  let isOnProbation = false
+  const other = recordedHandle({ isOnProbation: () => isOnProbation })
+  const [first, second] = [other.give(0), other.give(0)]
+  await vi.waitFor(() => expect(other.attempts).toHaveLength(1))
+  isOnProbation = true
+  other.attempts[0]!()
+  await Promise.all([first, second])
+  expect(other.steps.filter((step) => !step.startsWith('finished'))).toEqual([
+    'released',
+    'released',
+    'attempted by revision 1, due 0',
+    'skipped',
+  ])
 })

@@ -5,6 +5,7 @@ import type {
   DeliveryState,
   KafkaRecord,
   OpenRecord,
+  Probation,
   Subscription,
   Verdict,
 } from '@barnabas/core'
@@ -39,6 +40,8 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly restMaxMs: () => number
   /** What of a delivery's state is to be changed before the attempt. */
   readonly stateOf?: (retry: Retry, state: DeliveryState) => DeliveryState
+  /** The probation during which nothing of the subscription may be attempted now, null for none. */
+  readonly restOf: (subscription: Subscription) => Probation | null
   readonly cancel: AbortSignal
   readonly timeScale: number
   readonly now: () => number
@@ -58,6 +61,7 @@ type Hold = Extract<Verdict, { readonly kind: 'hold' }>
  *     due in more than 5 s (1 s where memory is scarce) ──► parked in the next tier
  *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
  *                                  ├──► rests, or its window is full ────────► held
+ *                                  ├──► its endpoint is on probation ────────► skipped: parked again, once
  *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch
  */
 export function createRetryHandle<Retry extends RetryRecord>(
@@ -69,6 +73,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
     limitsOf: ({ id, batch }) => options.subscriptionOf(id)?.batch ?? batch,
     recipientOf: ({ retry, parcel }) => options.recipient(retry, parcel.state),
     whenNotRunning,
+    skipped,
     buryMalformed,
     attempt: (batch, subscription) =>
       deliverer.deliverTogether(
@@ -109,12 +114,14 @@ export function createRetryHandle<Retry extends RetryRecord>(
 
     const due = { retry, parcel, dueAt, owner }
     return whenDue(due, (subscription) => {
+      const isSkipped = skipped(due, subscription)
+      if (isSkipped !== null) return isSkipped
       const window = options.windowOf(subscription.id)
       if (!options.mayWait(window, retry.bytes)) return hold(due, 'window-full', subscription)
       release()
       if (subscription.batch.maxEvents > 1) return inBatch(window, due, subscription)
       // It may have waited for long: by then its subscription may be changed or gone.
-      return inWindow(window, due, () => whenDue(due, (present) => attempt(due, present)))
+      return inWindow(window, due, () => whenDue(due, (present) => skipped(due, present) ?? attempt(due, present)))
     })
   }
 
@@ -157,6 +164,12 @@ export function createRetryHandle<Retry extends RetryRecord>(
       const abandon = () => resolve({ kind: 'abandoned' })
       window.runTogether(batching, { due, subscription, resolve, decoded: null }, due.retry.bytes, abandon)
     })
+  }
+
+  /** Null when it may be attempted. While it waited for its place a probation may have begun. */
+  function skipped({ parcel, owner }: Due<Retry>, subscription: Subscription): Promise<CarriedOut> | null {
+    const probation = options.restOf(subscription)
+    return probation === null ? null : deliverer.skip(parcel, subscription, probation, owner)
   }
 
   function attempt(due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {

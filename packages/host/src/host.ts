@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { names as namesOf, tiers } from '@barnabas/core'
 import type { Command, Names, Subscription } from '@barnabas/core'
-import { createCarryOut, createDeliverer, createReporter, createWriters } from '@barnabas/delivery'
-import type { Deliverer, DeliveryReport } from '@barnabas/delivery'
+import { createCarryOut, createDeliverer, createProbations, createReporter, createWriters } from '@barnabas/delivery'
+import type { Deliverer, DeliveryReport, Probations } from '@barnabas/delivery'
 import { connectionProblemOf, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import {
   createHeldTopics,
   createTopicMender,
   openCommandLog,
+  openHealthStore,
   openProgressLog,
   openStatusStore,
   openSubscriptionRegistry,
@@ -72,6 +73,8 @@ export interface Host {
   deliverer(): Deliverer
   /** Why no request of a subscription can be made for want of a secret; null when none is missing. */
   problemOfSecrets(subscription: Subscription): string | null
+  /** Which endpoints this process leaves to rest. Resolves when it has heard what the others say; one for all services. */
+  probations(): Promise<Probations>
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
   /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
@@ -113,9 +116,10 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const http: { answer: AnswerOthers } = { answer: async () => null }
   await openHttp(service, config, health, metrics, (request) => http.answer(request), logger)
 
+  const clientId = options.clientId ?? `barnabas-${randomUUID()}`
   const kafka = connectKafka({
     brokers,
-    clientId: options.clientId ?? `barnabas-${randomUUID()}`,
+    clientId,
     ...(config.kafka.ssl === null ? {} : { ssl: tlsOf(config.kafka.ssl) }),
     ...(config.kafka.sasl === null ? {} : { sasl: config.kafka.sasl }),
     sessionTimeoutMs: config.sessionTimeoutMs,
@@ -185,6 +189,34 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const findSecret = createSecrets(config.secrets, { now: Date.now })
   const write = (command: Command) => commands.write(command)
   http.answer = createHandshakeCalls({ statuses, write, onStatus, now: Date.now })
+  const subscriptionOf = (id: string) => {
+    const entry = registry.get(id)
+    return entry?.kind === 'valid' ? entry.subscription : null
+  }
+  let openedProbations: Promise<Probations> | undefined
+  let probations: Probations | undefined
+
+  /** Opened by those that make attempts, before their first. */
+  async function openProbations(): Promise<Probations> {
+    const store = openHealthStore({
+      kafka,
+      names,
+      process: clientId,
+      recordOf: (id) => created.recordOf(id),
+      timeScale: config.timeScale,
+      now: Date.now,
+      logger,
+    })
+    const created = createProbations({ health: store, process: clientId, subscriptionOf, now: Date.now })
+    service.closers.add('health', () => store.stop())
+    service.closers.add('probations', async () => created.close())
+    await store.start()
+    store.onChange((change) => created.heard(change))
+    changeListeners.push((id) => created.changed(id))
+    deliveryListeners.push(({ state, verdict }) => created.count(state, verdict))
+    probations = created
+    return created
+  }
 
   let opened: Deliverer | undefined
   const deliverer = () => (opened ??= openDeliverer())
@@ -230,6 +262,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       onAttempt: (id, change) => metrics.attemptInFlight(id, change),
       lateSuccesses: progress,
       logger,
+      onResult: (subscription, source, result) => probations?.observe(subscription, source, result),
       report(delivery) {
         report(delivery)
         endProgress(delivery, progress)
@@ -253,6 +286,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
     problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
+    probations: () => (openedProbations ??= openProbations()),
     toldElsewhere,
     opened: (opening) =>
       opening.catch((error: unknown) => {

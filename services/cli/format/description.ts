@@ -31,7 +31,14 @@ export function descriptionText(description: Description): string {
   const heldField = ['held', `${grouped(held)} due retries wait for their turn`] as const
   const skipped = status?.skippedOffsets ?? 0
   const skippedField = ['skipped', `${grouped(skipped)} offsets were gone before they could be read`] as const
-  const waiting = [...(held > 0 ? [heldField] : []), ...(skipped > 0 ? [skippedField] : [])]
+  const parked = status?.parked ?? 0
+  const parkedField = ['parked', `${grouped(parked)} events wait for a retry`] as const
+  const waiting = [
+    ...probationFields(status),
+    ...(parked > 0 ? [parkedField] : []),
+    ...(held > 0 ? [heldField] : []),
+    ...(skipped > 0 ? [skippedField] : []),
+  ]
   const parts = [
     stored.kind === 'valid'
       ? fields([
@@ -51,6 +58,16 @@ export function descriptionText(description: Description): string {
   if (progress.length > 0) parts.push(progressTable(progress))
   if (status !== null && status.history.length > 0) parts.push(historyTable(status))
   return parts.join('\n\n')
+}
+
+function probationFields(status: StatusRecord | null): (readonly [string, string])[] {
+  if (status?.probation == null) return []
+  const { cause, since, until } = status.probation
+  const isOver = Date.parse(until) <= Date.now()
+  const end = isOver
+    ? `over since ${until}; the next attempt is a trial`
+    : `until ${until}; until then nothing is attempted`
+  return [['probation', `because of ${cause}, since ${since}, ${end}`]]
 }
 
 export function descriptionJson({ shown, group, progress, held, deadLetterRecords }: Description): unknown {

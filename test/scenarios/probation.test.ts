@@ -1,0 +1,137 @@
+/**
+ * A receiver that fails is left to rest (rows A8, A12, A17): new events wait where they are, due retries are skipped, and
+ * afterwards it is tried with one attempt, then two, then four. Dispatchers and the retrier are processes of their own.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apply, createSourceTopic, environment, lagOf, removeEverything } from '../support/barnabas.ts'
+import type { Written } from '../support/barnabas.ts'
+import { cleanUpAfterAll } from '../support/clean-up.ts'
+import { followControlTopics } from '../support/control-topics.ts'
+import type { ControlTopics, SeenStatus } from '../support/control-topics.ts'
+import { binaryEvent } from '../support/events.ts'
+import { followTopics, header } from '../support/followed-topics.ts'
+import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
+import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
+import type { RunningProcess } from '../support/processes.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { Answer, Receiver } from '../support/receiver.ts'
+
+const cleanUp = cleanUpAfterAll()
+const prefix = randomName('probation')
+const env = {
+  ...environment(prefix),
+  BARNABAS_SESSION_TIMEOUT: '2s',
+  BARNABAS_DRAIN_TIMEOUT: '1s',
+  BARNABAS_HTTP_PORT: '0',
+}
+const running: RunningProcess[] = []
+let control: ControlTopics
+let records: FollowedTopics
+
+interface Probation {
+  readonly cause: string
+  readonly since: string
+  readonly until: string
+}
+const probationOf = (status: SeenStatus) => (status as { readonly probation?: Probation | null }).probation ?? null
+const parkedOf = (status: SeenStatus) => (status as { readonly parked?: number }).parked
+
+async function run(name: 'dispatcher' | 'retrier'): Promise<RunningProcess> {
+  const started = runProcess(`services/${name}/main.ts`, env)
+  running.push(started)
+  await started.line(new RegExp(`${name} is ready`))
+  return started
+}
+
+beforeAll(async () => {
+  cleanUp(() => removeEverything(prefix))
+  await Promise.all([run('dispatcher'), run('retrier')])
+  control = await followControlTopics(prefix)
+  cleanUp(() => control.stop())
+  const tiers = ['1s', '2s', '4s', '8s', '10s', '1m', '5m'].map((tier) => `${prefix}.retry.${tier}`)
+  records = await followTopics(plainKafka(), [...tiers, `${prefix}.dead-letter`])
+  cleanUp(() => records.stop())
+})
+
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.kill('SIGKILL')))
+})
+
+/** A subscription, its receiver that answers as it is told, and its topic. */
+async function subscribe(id: string, written: Record<string, unknown>) {
+  let answer: (event: string) => Answer = () => 500
+  const receiver: Receiver = await startReceiver(({ eventId }) => answer(eventId))
+  cleanUp(() => receiver.close())
+  const topic = await createSourceTopic(prefix, id)
+  const subscription: Written = { id, topics: [topic], sink: receiver.url, ...written }
+  await apply(prefix, [subscription])
+  return {
+    receiver,
+    topic,
+    subscription,
+    answers: (next: Answer | ((event: string) => Answer)) => {
+      answer = typeof next === 'function' ? next : () => next
+    },
+    send: (from: number, count: number) =>
+      produce(
+        plainKafka(),
+        topic,
+        Array.from({ length: count }, (_, index) => binaryEvent(`${id}-${from + index}`)),
+      ),
+    lag: () => lagOf(`${prefix}.subscription.${id}`, topic),
+  }
+}
+
+const of = (id: string) => (record: FollowedRecord) => header(record, 'barnabas-subscription') === id
+
+test(
+  'A12: after ten failures in a row new events wait where they are, due retries are skipped once, and one trial at its end doubles',
+  { timeout: 120_000 },
+  async () => {
+    const { receiver, send, lag, answers } = await subscribe('resting', {
+      retry: { schedule: ['1s', 'repeat'], maxAttempts: 100 },
+      probation: { steps: ['6s', '1h'] },
+      concurrency: 16,
+    })
+    await send(0, 10)
+    await receiver.until((requests) => requests.length === 10)
+    const begun = await control.untilStatus('resting', (status) => probationOf(status) !== null)
+    const { cause, since, until } = probationOf(begun)!
+    expect(cause).toBe('GenericError')
+    expect(Date.parse(until) - Date.parse(since)).toBe(6_000)
+
+    await send(10, 20)
+    // Every one of the ten falls due after a second, and is skipped.
+    const isSkipped = (record: FollowedRecord) => of('resting')(record) && header(record, 'barnabas-skips') !== null
+    const all = await records.until((seen) => seen.filter(isSkipped).length >= 10)
+    expect(receiver.requests).toHaveLength(10)
+    expect(await lag()).toBe(20)
+    for (const skipped of all.filter(isSkipped).slice(0, 10)) {
+      const told = ['attempts', 'skips', 'last-outcome', 'last-status'].map((name) =>
+        header(skipped, `barnabas-${name}`),
+      )
+      expect(told).toEqual(['1', '1', 'Probation', '500'])
+      expect(Date.parse(header(skipped, 'barnabas-last-attempt-time')!)).toBeLessThanOrEqual(Date.parse(since))
+      const dueAt = Date.parse(header(skipped, 'barnabas-due-time')!)
+      expect(dueAt).toBeGreaterThanOrEqual(Date.parse(until))
+      expect(dueAt).toBeLessThanOrEqual(Date.parse(until) + 1_000)
+    }
+    await control.untilStatus('resting', (status) => parkedOf(status) === 10)
+
+    // At the end the dispatcher and the retrier try once each: what they try hangs, and nothing else comes.
+    answers('hang')
+    await receiver.until((requests) => requests.length >= 11)
+    expect(receiver.requests[10]!.time).toBeGreaterThanOrEqual(Date.parse(until))
+    await pause(1_500)
+    expect(receiver.requests.length).toBeLessThanOrEqual(12)
+    expect(receiver.requests.slice(10).filter(({ attempt }) => attempt === 1)).toHaveLength(1)
+
+    // They fail: longer, for both.
+    receiver.cutOff()
+    const longer = await control.untilStatus('resting', (status) => (probationOf(status)?.until ?? '') > until)
+    expect(probationOf(longer)).toMatchObject({ cause: 'SocketError', since })
+    expect(Date.parse(probationOf(longer)!.until) - Date.now()).toBeGreaterThan(3_500_000)
+  },
+)
