@@ -71,7 +71,7 @@ test.each([
   [['dead-letters', 'list', '--topic', 'a b'], /--topic: "a b" is not a topic/],
   [['dead-letters', 'show', 'x'], /"x" is not a position; write TOPIC\/PARTITION\/OFFSET/],
   [['apply', '-f', 'good.yaml', '--paused'], /`apply --paused` is not available in this version/],
-  [['start', 'a'], /`barnabas start` is not available in this version/],
+  [['start'], /missing required argument 'id'/],
   [['pause', 'a'], /`barnabas pause` is not available in this version/],
   [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
   [['test-pattern', '{}', '{}'], /`barnabas test-pattern` is not available in this version/],

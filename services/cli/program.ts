@@ -6,6 +6,7 @@ import { addDescribe } from './commands/describe.ts'
 import { addGet } from './commands/get.ts'
 import { addLaterCommands } from './commands/later.ts'
 import { addSend } from './commands/send.ts'
+import { addStart } from './commands/start.ts'
 import packageJson from './package.json' with { type: 'json' }
 import type { Terminal } from './terminal.ts'
 
@@ -32,6 +33,7 @@ export function createProgram(terminal: Terminal): Command {
   addGet(program, terminal)
   addDescribe(program, terminal)
   addDelete(program, terminal)
+  addStart(program, terminal)
   addSend(program, terminal)
   addDeadLetters(program, terminal)
   addLaterCommands(program)

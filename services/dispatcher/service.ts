@@ -56,6 +56,8 @@ export interface Dispatcher {
   changed(id: string): void
   /** The status of the subscription is another. */
   statusChanged(id: string): void
+  /** Somebody said `start` at `at`, RFC 3339, perhaps long ago: whatever ended the subscription, or lets it rest, is over. */
+  startAgain(id: string, at: string): void
   /** Takes up every subscription; resolves when each is running or has a status that says why not. */
   start(): Promise<void>
   /** Drains: see `BARNABAS_DRAIN_TIMEOUT`. */
@@ -84,10 +86,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const failures = new Map<string, Failure>()
   /** As they were when they were last looked for. */
   const problems = new Map<string, string>()
+  /** `at` of the last `start` that was said of each. */
+  const started = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
   const recreations = createRecreations()
   let topicsTimer: NodeJS.Timeout | undefined
   let closed = false
+  let hasStarted = false
 
   const heldReaders = createHeldReaders({
     names,
@@ -209,7 +214,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function say(id: string, wanted: StatusWrite): void {
-    statuses.write(id, wanted).catch((error: unknown) => {
+    statuses.write(id, { ...wanted, started: started.get(id) }).catch((error: unknown) => {
       logger.warn({ subscription: id, status: wanted.status, error: String(error) }, 'the status cannot be written')
     })
   }
@@ -305,10 +310,31 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     sync(id)
   }
 
+  /** The answer is the status that is written next: it names the command. Said twice, it is done once. */
+  async function startAgain(id: string, at: string): Promise<void> {
+    const time = Date.parse(at)
+    const entry = subscriptions.get(id)
+    if (entry === undefined || Number.isNaN(time)) return
+    const generation = entry.kind === 'valid' ? entry.subscription.generation : entry.generation
+    // It was said of an earlier life, or heard already.
+    if (time < generation || at <= (started.get(id) ?? '')) return
+    started.set(id, at)
+    failures.delete(id)
+    // Whoever is at a terminal has another clock, and means what is now. What was said before this process ran is past.
+    if (entry.kind === 'valid')
+      probations.end(entry.subscription, Math.min(hasStarted ? Infinity : time, options.now()))
+    if (!hasStarted) return
+    logger.info({ subscription: id, at }, `${id}: start was said`)
+    await lookForTopics()
+    sync(id)
+  }
+
   return {
     changed: (id) => void changed(id),
     statusChanged,
+    startAgain: (id, at) => void startAgain(id, at),
     async start() {
+      hasStarted = true
       topics = await kafka.admin.topics()
       subscriptions.ids().forEach(sync)
       heldReaders.topicsAre(topics)

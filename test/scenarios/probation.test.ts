@@ -135,3 +135,52 @@ test(
     expect(Date.parse(probationOf(longer)!.until) - Date.now()).toBeGreaterThan(3_500_000)
   },
 )
+
+test('A17: a retry that falls due during a probation caused by a client error becomes a dead letter without an attempt', async () => {
+  // The first event is retried, and is due when the others have been refused for good.
+  const { receiver, send, answers } = await subscribe('refused', {
+    retry: { schedule: ['1s'] },
+    concurrency: 1,
+    probation: {},
+  })
+  answers((event) => (event === 'refused-0' ? 500 : 401))
+  await send(0, 12)
+  await control.untilStatus('refused', (status) => probationOf(status) !== null)
+  const isGivenUp = (record: FollowedRecord) =>
+    of('refused')(record) &&
+    header(record, 'barnabas-dead-letter-reason') === 'UndeliverableDueToProbationCausedByClientError'
+  const all = await records.until((seen) => seen.some(isGivenUp))
+  const letter = all.find(isGivenUp)!
+  const told = ['attempts', 'skips', 'last-outcome', 'last-status'].map((name) => header(letter, `barnabas-${name}`))
+  expect(told).toEqual(['1', '1', 'Probation', '500'])
+  expect(receiver.of('refused-0')).toHaveLength(1)
+})
+
+test('`barnabas start` ends it by hand, whichever process began it and is gone since; said twice it changes nothing', async () => {
+  const { receiver, send, answers } = await subscribe('ended', {
+    retry: { schedule: ['10m'] },
+    probation: { steps: ['1h'] },
+  })
+  await send(0, 10)
+  await control.untilStatus('ended', (status) => probationOf(status) !== null)
+  answers(200)
+  await send(10, 5)
+  const dispatcher = running[0]!
+  await dispatcher.kill('SIGKILL')
+  await run('dispatcher')
+  // What the other one has found out, its successor knows.
+  await control.untilStatus('ended', (status) => probationOf(status) !== null && status.status === 'Running')
+  expect(receiver.requests).toHaveLength(10)
+
+  const say = async () => {
+    const command = runProcess('services/cli/bin/barnabas', env, ['start', 'ended'])
+    return { status: await command.exited, lines: command.lines }
+  }
+  expect(await say()).toEqual({
+    status: 0,
+    lines: ['ended Running: its probation because of GenericError is over'],
+  })
+  // What the killed one had attempted and not committed comes once more.
+  await receiver.until(() => [10, 11, 12, 13, 14].every((each) => receiver.of(`ended-${each}`).length === 1))
+  expect(await say()).toEqual({ status: 0, lines: ['ended Running, as it was before'] })
+})

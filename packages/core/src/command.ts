@@ -17,6 +17,8 @@ const commandSchema = z.discriminatedUnion('command', [
     /** Requests per minute that the receiver allows; null: it named none, or any. */
     allowedRate: z.int().positive().nullable(),
   }),
+  /** Take it up again, whatever has ended it, and end its probation. */
+  z.object({ ...said, command: z.literal('start') }),
 ])
 
 /** One record of `barnabas.commands`: what was said to the services; the answer is seen in the status (interface, "Topics"). */

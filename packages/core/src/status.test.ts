@@ -29,6 +29,7 @@ test('the first status begins the history', () => {
     handshake: null,
     probation: null,
     parked: 0,
+    started: null,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
 })
@@ -55,7 +56,7 @@ test('the ids of its topics are kept until others are told', () => {
 })
 
 test('a status of before skipped offsets were counted is read', () => {
-  const { skippedOffsets: _, topicIds: __, probation: ___, parked: ____, ...before } = running
+  const { skippedOffsets: _, topicIds: __, probation: ___, parked: ____, started: _____, ...before } = running
   expect(parseStatus(Buffer.from(JSON.stringify(before)), 'orders')).toEqual(running)
 })
 
@@ -186,4 +187,13 @@ test('A12: why its endpoint rests and how much is parked are facts beside it, ke
     probation: null,
     parked: 12,
   })
+})
+
+test('that a start was taken up stands beside it, whatever the status is then', () => {
+  const failed = nextStatus('orders', null, wanted('Start Failed', 'no topic', 1))!
+  const started = '2026-03-01T12:00:00.000Z'
+  const again = nextStatus('orders', failed, { ...wanted('Start Failed', 'no topic', 2), started })!
+  expect(again).toEqual({ ...failed, started })
+  expect(nextStatus('orders', again, { ...wanted('Start Failed', 'no topic', 3), started })).toBeNull()
+  expect(nextStatus('orders', again, wanted('Running', 'reading', 3))?.started).toBe(started)
 })

@@ -29,6 +29,7 @@ const statusRecordSchema = z.object({
   handshake: handshakeSchema.nullable().default(null).catch(null),
   probation: z.object({ cause: z.string(), since: z.string(), until: z.string() }).nullable().default(null),
   parked: z.int().default(0),
+  started: z.string().nullable().default(null),
   history: z.array(statusChangeSchema),
 })
 
@@ -60,6 +61,8 @@ export interface StatusRecord {
   readonly probation: { readonly cause: string; readonly since: string; readonly until: string } | null
   /** How many of its events wait for a retry. */
   readonly parked: number
+  /** `at` of the last `start` that was taken up, null for none. */
+  readonly started: string | null
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -83,6 +86,7 @@ export interface WantedStatus {
   /** When it is known; times in ms since the epoch. */
   readonly probation?: { readonly cause: string; readonly since: number; readonly until: number } | null
   readonly parked?: number
+  readonly started?: string | undefined
   readonly now: number
 }
 
@@ -108,7 +112,9 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const sameHandshake = JSON.stringify(last?.handshake) === JSON.stringify(handshake)
   const probation = wanted.probation === undefined ? (last?.probation ?? null) : writtenProbation(wanted.probation)
   const parked = wanted.parked ?? last?.parked ?? 0
+  const started = wanted.started ?? last?.started ?? null
   const sameFacts =
+    last?.started === started &&
     sameTopics &&
     sameHandshake &&
     sameIds(last.topicIds, topicIds) &&
@@ -132,6 +138,7 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     handshake,
     probation,
     parked,
+    started,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),

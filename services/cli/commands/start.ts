@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openCommandLog } from '@barnabas/registry'
+import type { StatusRecord } from '@barnabas/core'
+import type { Command } from 'commander'
+import type { Cluster } from '../cluster.ts'
+import { readSurroundings, withCluster } from '../cluster.ts'
+import { findSubscription } from '../find-subscription.ts'
+import { Refusal } from '../refusal.ts'
+import { openStore } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { Terminal } from '../terminal.ts'
+import { outputOption } from './output-option.ts'
+
+/** How long a dispatcher is waited for. */
+const answeredWithinMs = 30_000
+const lookEveryMs = 50
+
+export function addStart(program: Command, terminal: Terminal): void {
+  program
+    .command('start')
+    .description('take a subscription up again: end its probation, or try anew what ended as Start Failed')
+    .argument('<id>', 'of the subscription')
+    .addOption(outputOption(['json']))
+    .addHelpText(
+      'after',
+      '\nExample:\n  barnabas start orders-to-billing\n\nSaying it of one that runs changes nothing.',
+    )
+    .action((id: string, options: { readonly output?: 'json' }) => start(terminal, id, options.output === 'json'))
+}
+
+async function start(terminal: Terminal, id: string, isJson: boolean): Promise<void> {
+  const surroundings = await readSurroundings(terminal)
+  await withCluster(surroundings, async (cluster) => {
+    const store = await openStore(cluster)
+    findSubscription(store, id)
+    const before = store.statuses.get(id)
+    const at = await say(cluster, id, terminal)
+    const status = await answerOf(store, id, at)
+    if (status === null) {
+      throw new Refusal(`${id}: no dispatcher answers; one that runs later takes it up by itself`)
+    }
+    if (isJson) terminal.print(JSON.stringify({ id, status }, null, 2))
+    if (status.status !== 'Running') throw new Refusal(`${id}: ${status.status}: ${status.reason}`)
+    if (!isJson) terminal.print(sentenceOf(id, before))
+  })
+}
+
+/** Writes the command, and answers its `at`. */
+async function say({ kafka, names }: Cluster, id: string, terminal: Terminal): Promise<string> {
+  const log = openCommandLog({ kafka, names, logger: { info: ignore, warn: ignore } })
+  const at = new Date().toISOString()
+  const by = terminal.env['USER'] ?? terminal.env['USERNAME'] ?? 'barnabas start'
+  const written = await log.write({ command: 'start', subscription: id, by: by.slice(0, 1_000), at })
+  if (written.kind === 'acknowledged') return at
+  throw new Refusal(`${id}: the command cannot be written to ${names.commands}: ${written.message}`)
+}
+
+/** The first status that names the command and stays; the last one seen when none stays in time, null when nobody heard it. */
+async function answerOf({ statuses }: Store, id: string, at: string): Promise<StatusRecord | null> {
+  const deadline = Date.now() + answeredWithinMs
+  let answer: StatusRecord | null = null
+  while (Date.now() < deadline) {
+    const status = statuses.get(id)
+    if (status !== null && (status.started ?? '') >= at) {
+      answer = status
+      if (status.status !== 'Starting' && status.probation === null) return status
+    }
+    await sleep(lookEveryMs)
+  }
+  return answer
+}
+
+function sentenceOf(id: string, before: StatusRecord | null): string {
+  if (before?.probation != null) return `${id} Running: its probation because of ${before.probation.cause} is over`
+  if (before?.status === 'Running') return `${id} Running, as it was before`
+  return `${id} Running`
+}
+
+function ignore(): void {
+  // The answer says what came of it.
+}
