@@ -3,7 +3,7 @@ import { createRetrier } from './service.ts'
 
 /** Opens the retrier in this process: it shares the tiers with the other retriers and reads its part of them. */
 export async function openRetrier(host: Host): Promise<HostedService> {
-  const { kafka, names, registry, statuses, config, logger } = host
+  const { kafka, names, registry, statuses, config, logger, metrics } = host
   await host.followProgress()
   const probations = await host.probations()
   const retrier = createRetrier({
@@ -15,6 +15,8 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     subscriptions: registry,
     statuses,
     onFailed: (failure) => host.fail(`the retrier cannot go on: ${failure.message}`),
+    // What was parked before this process began is known by the heads of the tiers.
+    onWaiting: ({ subscriptionId, publishTime }, dueAt) => metrics.parked(subscriptionId, publishTime, dueAt),
     drainTimeoutMs: config.drainTimeoutMs,
     sessionTimeoutMs: config.sessionTimeoutMs,
     now: Date.now,

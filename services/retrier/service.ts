@@ -1,5 +1,5 @@
 import { inMemoryRestMs, noGeneration, startPlaceWithoutLives, tiers } from '@barnabas/core'
-import type { Names, StatusRecord, Tier } from '@barnabas/core'
+import type { DeliveryState, Names, StatusRecord, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
   createMemoryWait,
@@ -30,6 +30,8 @@ export interface RetrierOptions {
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
   readonly onFailed: (failure: ConsumerFailure) => void
+  /** An event was seen that waits until `dueAt`. */
+  readonly onWaiting: (state: DeliveryState, dueAt: number) => void
   readonly drainTimeoutMs: number
   readonly sessionTimeoutMs: number
   readonly now: () => number
@@ -69,6 +71,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
       if (tier === undefined) throw new TypeError(`${topic} is no tier`)
       return tier
     },
+    onHead: options.onWaiting,
     onLeave(waiting) {
       inHand += 1
       void handle(waiting).finally(() => {

@@ -41,13 +41,15 @@ function retryRecord(offset: number, dueAt: number, appendedAt = start, value = 
 
 function lanesThatKeep() {
   const left: { waiting: WaitingRecord; at: number }[] = []
+  const heads: number[] = []
   const lanes = createTierLanes({
     tierOf: () => tier,
     timeScale: 1,
     now: () => Date.now(),
+    onHead: ({ source }, dueAt) => void heads.push(source.offset, dueAt - start),
     onLeave: (waiting) => void left.push({ waiting, at: Date.now() - start }),
   })
-  return { lanes, left, offsets: () => left.map(({ waiting }) => waiting.record.offset) }
+  return { lanes, left, heads, offsets: () => left.map(({ waiting }) => waiting.record.offset) }
 }
 
 test('what leaves later than in a second stays in Kafka: the partition is paused and sought back to it', () => {
@@ -170,4 +172,16 @@ test('a lane that rests for hours is looked at every hour, and no timer is longe
   lanes.close()
   farTier.close()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('A21: the head of a lane that rests is told, and what is behind it is not', () => {
+  const { lanes, heads } = lanesThatKeep()
+  const { partition } = recordingPartition()
+  lanes.onRecords(partition, [
+    retryRecord(1, start + 500),
+    retryRecord(2, start + 10_000),
+    retryRecord(3, start + 10_001),
+  ])
+  expect(heads).toEqual([2, 10_000])
+  lanes.close()
 })

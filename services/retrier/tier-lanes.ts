@@ -1,5 +1,5 @@
 import { createPlacedList, decodeRetryHeaders, leavesTierAt } from '@barnabas/core'
-import type { KafkaRecord, Tier } from '@barnabas/core'
+import type { DeliveryState, KafkaRecord, Tier } from '@barnabas/core'
 import { copiedRecord, retryRecordBytes, tierLanesBytesMax } from '@barnabas/delivery'
 import type { RetryRecord, TrackedPartition } from '@barnabas/delivery'
 
@@ -12,6 +12,8 @@ export interface TierLanesOptions {
   readonly now: () => number
   /** The record's stay in its tier is over. Whoever gets it calls `release` when it is in memory no more. */
   readonly onLeave: (waiting: WaitingRecord) => void
+  /** An event at the head of a lane that rests; told whenever the lane was looked at. */
+  readonly onHead?: (state: DeliveryState, dueAt: number) => void
 }
 
 export interface TierLanes {
@@ -59,7 +61,10 @@ export function createTierLanes(options: TierLanesOptions): TierLanes {
       const bytes = retryRecordBytes(record)
       // What cannot be read leaves at once.
       const leavesAt = decoded.kind === 'state' ? leavesTierAt(decoded.dueAt, record.timestamp, tier, timeScale) : 0
-      if (leavesAt - now() > aheadMs()) return rest(partition, record.offset, leavesAt)
+      if (leavesAt - now() > aheadMs()) {
+        if (decoded.kind === 'state') options.onHead?.(decoded.state, decoded.dueAt)
+        return rest(partition, record.offset, leavesAt)
+      }
       if (memoryBytes > 0 && memoryBytes + bytes > tierLanesBytesMax) return starve(partition, record.offset)
       const open = partition.take(record.offset)
       if (open === null) continue

@@ -94,6 +94,9 @@ describe('two hundred events each', () => {
       expect(await count('attempts_total', { subscription: fate })).toBe(each * fates[fate].attempts)
       const retries = await count('verdicts_total', { subscription: fate, verdict: 'retry' })
       expect(retries).toBe(each * (fates[fate].attempts - 1))
+      expect(await count('events_matched_total', { subscription: fate })).toBe(each)
+      const isDelivered = fate === 'done' || fate === 'retry'
+      expect(await count('events_delivered_total', { subscription: fate })).toBe(isDelivered ? each : 0)
     }
     expect(await count('attempts_total', { subscription: 'retry', outcome: 'Delivered' })).toBe(each)
     expect(await count('attempts_total', { subscription: 'retry', outcome: 'Busy' })).toBe(each)
@@ -101,7 +104,8 @@ describe('two hundred events each', () => {
     const exhausted = { subscription: 'dead-letter', reason: 'MaxDeliveryAttemptsExceeded' }
     expect(await count('dead_letters_total', exhausted)).toBe(each)
     expect(await count('dead_letters_total', {})).toBe(each)
-    expect(await count('dropped_total', { subscription: 'drop' })).toBe(each)
+    const dropped = { subscription: 'drop', reason: 'MaxDeliveryAttemptsExceeded' }
+    expect(await count('dropped_total', dropped)).toBe(each)
     expect(await count('dropped_total', {})).toBe(each)
     expect(await count('events_filtered_total', {})).toBe(each * names.length * (names.length - 1))
   })

@@ -69,6 +69,8 @@ describe('an answer after the deadline (A7)', () => {
     expect(receiver.of('withdrawn')).toHaveLength(1)
     const attempts = { subscription: 'withdrawn' }
     expect(await metric(barnabas.url, 'barnabas_attempts_total', attempts)).toBe(1)
+    expect(await metric(barnabas.url, 'barnabas_events_delivered_total', attempts)).toBe(1)
+    expect(await metric(barnabas.url, 'barnabas_retries_withdrawn_total', attempts)).toBe(1)
   })
 
   test('that is a failure changes nothing', async () => {
@@ -92,6 +94,9 @@ describe('an answer after the deadline (A7)', () => {
 
   test('withdraws it also when the process is killed in between', { timeout: 90_000 }, async () => {
     const { answer } = await timedOut('killed', ['10s', '1s'])
+    // Its event waits in a tier, and is as old as that.
+    const age = () => metric(barnabas.url, 'barnabas_oldest_parked_event_age_seconds', { subscription: 'killed' })
+    expect(await age()).toBeGreaterThanOrEqual(timeoutMs / 1_000)
     answer(204)
     await progress.until((records) => records.some(isOf('killed')))
     await barnabas.process.kill('SIGKILL')

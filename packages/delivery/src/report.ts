@@ -5,9 +5,15 @@ import type { Logger } from './logger.ts'
 /** What is counted of deliveries (row A21). */
 export interface DeliveryCounts {
   attempt(attempt: { readonly subscription: string; readonly outcome: string; readonly durationMs: number }): void
+  /** With the first attempt of an event. */
+  matched(subscription: string): void
   verdict(subscription: string, verdict: string): void
+  /** A retry that was not made, for a success had come after the deadline. */
+  withdrawn(subscription: string): void
+  /** It waits for its next attempt. */
+  parked(subscription: string, publishTime: number, dueAt: number): void
   deadLettered(subscription: string, reason: string): void
-  dropped(subscription: string): void
+  dropped(subscription: string, reason: string): void
   late(latenessMs: number): void
 }
 
@@ -27,11 +33,16 @@ export function createReporter(
     const subscription = state.subscriptionId ?? unknownSubscription
     if (result !== null) {
       counts.attempt({ subscription, outcome: result.outcome, durationMs: result.endedAt - result.startedAt })
+      if (state.attempts === 1) counts.matched(subscription)
     }
     if (latenessMs !== null) counts.late(latenessMs)
     counts.verdict(subscription, verdict.kind)
     if (verdict.kind === 'dead-letter') counts.deadLettered(subscription, verdict.reason)
-    if (verdict.kind === 'drop') counts.dropped(subscription)
+    if (verdict.kind === 'drop') counts.dropped(subscription, verdict.reason)
+    if (verdict.kind === 'done' && result === null) counts.withdrawn(subscription)
+    if ((verdict.kind === 'retry' || verdict.kind === 'park') && state.publishTime !== undefined) {
+      counts.parked(subscription, state.publishTime, verdict.dueAt)
+    }
 
     if (isToldElsewhere(subscription)) return
     const isWaiting = (verdict.kind === 'park' && result === null) || verdict.kind === 'hold'

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** The lines of our own metrics without comments. */
+/** The lines of our own metrics without comments; ages in whole seconds, for they grow while the test goes on. */
 async function series(metrics: Metrics): Promise<string[]> {
-  return (await metrics.text()).split('\n').filter((line) => line.startsWith('barnabas_'))
+  const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('barnabas_'))
+  return lines.map((line) => (line.includes('_age_seconds') ? line.replace(/\.\d+$/, '') : line))
 }
 
 function tellEverything(metrics: Metrics, subscription: string): void {
@@ -17,7 +18,10 @@ function tellEverything(metrics: Metrics, subscription: string): void {
   metrics.deadLettered(subscription, 'TimeToLiveExceeded')
   metrics.blobWritten(subscription, 12)
   metrics.blobGivenUp(subscription, 'Unavailable', 3)
-  metrics.dropped(subscription)
+  metrics.dropped(subscription, 'TimeToLiveExceeded')
+  metrics.matched(subscription)
+  metrics.withdrawn(subscription)
+  metrics.parked(subscription, Date.now() - 60_000, Date.now() + 60_000)
   metrics.skipped(subscription, 12)
 }
 
@@ -31,16 +35,20 @@ test('what happened stands in the series', async () => {
     expect.arrayContaining([
       'barnabas_attempts_total{subscription="orders",outcome="Delivered"} 1',
       'barnabas_attempts_total{subscription="orders",outcome="Busy"} 1',
+      'barnabas_events_matched_total{subscription="orders"} 1',
+      'barnabas_events_delivered_total{subscription="orders"} 1',
+      'barnabas_retries_withdrawn_total{subscription="orders"} 1',
       'barnabas_verdicts_total{subscription="orders",verdict="done"} 1',
       'barnabas_verdicts_total{subscription="orders",verdict="retry"} 1',
       'barnabas_dead_letters_total{subscription="orders",reason="TimeToLiveExceeded"} 1',
-      'barnabas_dropped_total{subscription="orders"} 1',
+      'barnabas_dropped_total{subscription="orders",reason="TimeToLiveExceeded"} 1',
       'barnabas_dead_letter_blobs_total{subscription="orders"} 1',
       'barnabas_dead_letter_blob_events_total{subscription="orders"} 12',
       'barnabas_dead_letter_blob_given_up_total{subscription="orders",reason="Unavailable"} 3',
       'barnabas_events_filtered_total 1',
       'barnabas_skipped_offsets_total{subscription="orders"} 12',
       'barnabas_attempts_in_flight{subscription="orders"} 1',
+      'barnabas_oldest_parked_event_age_seconds{subscription="orders"} 60',
       'barnabas_attempt_duration_seconds_bucket{le="0.025",subscription="orders"} 1',
       'barnabas_attempt_duration_seconds_sum{subscription="orders"} 2.02',
       'barnabas_attempt_duration_seconds_count{subscription="orders"} 2',
@@ -55,8 +63,11 @@ test('the text has the process metrics too, and a help line for each of ours', a
   expect(text).toContain('process_resident_memory_bytes ')
   const typed = [...text.matchAll(/^# TYPE (barnabas_\w+) /gm)].map((match) => match[1])
   expect(typed).toEqual([
+    'barnabas_events_matched_total',
     'barnabas_attempts_total',
     'barnabas_verdicts_total',
+    'barnabas_events_delivered_total',
+    'barnabas_retries_withdrawn_total',
     'barnabas_dead_letters_total',
     'barnabas_dropped_total',
     'barnabas_dead_letter_blobs_total',
@@ -66,6 +77,7 @@ test('the text has the process metrics too, and a help line for each of ours', a
     'barnabas_skipped_offsets_total',
     'barnabas_attempt_duration_seconds',
     'barnabas_attempts_in_flight',
+    'barnabas_oldest_parked_event_age_seconds',
     'barnabas_lateness_seconds',
   ])
 })
@@ -91,20 +103,22 @@ test('a forgotten subscription leaves no series, the others stay', async () => {
 
 test('the number of subscriptions is bounded, what is beyond is counted together', async () => {
   const metrics = createMetrics()
-  for (let index = 0; index < 10_000; index++) metrics.dropped(`id-${index}`)
+  for (let index = 0; index < 10_000; index++) metrics.dropped(`id-${index}`, 'TimeToLiveExceeded')
   for (const id of ['beyond', 'far-beyond']) {
-    metrics.dropped(id)
+    metrics.dropped(id, 'TimeToLiveExceeded')
     metrics.attemptInFlight(id, 1)
   }
   metrics.attemptInFlight('beyond', -1)
   const lines = await series(metrics)
-  expect(lines).toContain('barnabas_dropped_total{subscription="(others)"} 2')
+  expect(lines).toContain('barnabas_dropped_total{subscription="(others)",reason="TimeToLiveExceeded"} 2')
   expect(lines).toContain('barnabas_attempts_in_flight{subscription="(others)"} 1')
   expect(lines.filter((line) => line.includes('beyond'))).toEqual([])
 })
 
 test('a label with quotes and line breaks cannot forge a series', async () => {
   const metrics = createMetrics()
-  metrics.dropped('a"} 1\nforged 1')
-  expect((await metrics.text()).split('\n')).toContain('barnabas_dropped_total{subscription="a\\"} 1\\nforged 1"} 1')
+  metrics.dropped('a"} 1\nforged 1', 'TimeToLiveExceeded')
+  expect((await metrics.text()).split('\n')).toContain(
+    'barnabas_dropped_total{subscription="a\\"} 1\\nforged 1",reason="TimeToLiveExceeded"} 1',
+  )
 })

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createOldestParked } from './oldest-parked.ts'
 import { createTally } from './tally.ts'
 
 /** What is counted, by the name of what happened; nobody else sees the library behind it. */
@@ -7,10 +8,16 @@ export interface Metrics {
   attemptInFlight(subscription: string, change: 1 | -1): void
   /** An attempt that came to an outcome. */
   attempt(attempt: { readonly subscription: string; readonly outcome: string; readonly durationMs: number }): void
+  /** The first attempt of an event: it has matched. */
+  matched(subscription: string): void
   verdict(subscription: string, verdict: string): void
+  /** A retry that is not made, for its receiver took the event after all. */
+  withdrawn(subscription: string): void
+  /** An event, published then, that waits until `dueAt`; both in ms since the epoch. */
+  parked(subscription: string, publishTime: number, dueAt: number): void
   deadLettered(subscription: string, reason: string): void
   /** An event that is given up without a dead letter. */
-  dropped(subscription: string): void
+  dropped(subscription: string, reason: string): void
   /** A blob with so many dead letters of a subscription. */
   blobWritten(subscription: string, events: number): void
   /** So many dead letters that got into no blob. */
@@ -43,6 +50,13 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const matchedTally = createTally()
+  const matched = new Counter({
+    ...named('events_matched_total', 'Events that a filter let through, with their first attempt.', 'subscription'),
+    collect() {
+      matchedTally.flush((subscription, _, count) => this.inc({ subscription }, count))
+    },
+  })
   const attemptTally = createTally()
   const attempts = new Counter({
     ...named('attempts_total', 'Attempts to deliver, by outcome.', 'subscription', 'outcome'),
@@ -51,14 +65,26 @@ export function createMetrics(): Metrics {
     },
   })
   const verdictTally = createTally()
-  const verdicts = new Counter({
+  const countVerdicts = () =>
+    verdictTally.flush((subscription, verdict, count) => {
+      verdicts.inc({ subscription, verdict }, count)
+      if (verdict === 'done') delivered.inc({ subscription }, count)
+    })
+  const verdicts: Counter = new Counter({
     ...named('verdicts_total', 'What was decided after an attempt.', 'subscription', 'verdict'),
-    collect() {
-      verdictTally.flush((subscription, verdict, count) => this.inc({ subscription, verdict }, count))
-    },
+    collect: countVerdicts,
   })
+  const delivered: Counter = new Counter({
+    ...named('events_delivered_total', 'Events that were delivered.', 'subscription'),
+    collect: countVerdicts,
+  })
+  const withdrawn = new Counter(
+    named('retries_withdrawn_total', 'Retries not made, for a success came after the deadline.', 'subscription'),
+  )
   const deadLetters = new Counter(named('dead_letters_total', 'Dead letters, by reason.', 'subscription', 'reason'))
-  const dropped = new Counter(named('dropped_total', 'Events given up without a dead letter.', 'subscription'))
+  const dropped = new Counter(
+    named('dropped_total', 'Events given up without a dead letter, by reason.', 'subscription', 'reason'),
+  )
   const blobs = new Counter(named('dead_letter_blobs_total', 'Blobs with dead letters.', 'subscription'))
   const blobEvents = new Counter(
     named('dead_letter_blob_events_total', 'Dead letters written into blobs.', 'subscription'),
@@ -81,6 +107,16 @@ export function createMetrics(): Metrics {
     collect() {
       for (const subscription of changed) this.set({ subscription }, inFlightByLabel.get(subscription) ?? 0)
       changed.clear()
+    },
+  })
+  const oldest = createOldestParked()
+  const oldestAge = new Gauge({
+    ...named('oldest_parked_event_age_seconds', 'Age of the oldest event that waits for a retry.', 'subscription'),
+    collect() {
+      for (const [subscription, ageMs] of oldest.ages(Date.now())) {
+        if (ageMs === null) this.remove({ subscription })
+        else this.set({ subscription }, ageMs / 1000)
+      }
     },
   })
   const lateness = new Histogram({
@@ -116,9 +152,12 @@ export function createMetrics(): Metrics {
       attemptTally.add(label, outcome)
       durations.observe({ subscription: label }, durationMs / 1000)
     },
+    matched: (subscription) => matchedTally.add(labelOf(subscription), ''),
+    withdrawn: (subscription) => withdrawn.inc({ subscription: labelOf(subscription) }),
+    parked: (subscription, publishTime, dueAt) => oldest.add(labelOf(subscription), publishTime, dueAt, Date.now()),
     verdict: (subscription, verdict) => verdictTally.add(labelOf(subscription), verdict),
     deadLettered: (subscription, reason) => deadLetters.inc({ subscription: labelOf(subscription), reason }),
-    dropped: (subscription) => dropped.inc({ subscription: labelOf(subscription) }),
+    dropped: (subscription, reason) => dropped.inc({ subscription: labelOf(subscription), reason }),
     blobWritten(subscription, events) {
       blobs.inc({ subscription: labelOf(subscription) })
       blobEvents.inc({ subscription: labelOf(subscription) }, events)
@@ -130,17 +169,9 @@ export function createMetrics(): Metrics {
     late: (latenessMs) => lateness.observe(Math.max(0, latenessMs) / 1000),
     async forgetSubscription(subscription) {
       inFlightByLabel.delete(subscription)
-      for (const metric of [
-        attempts,
-        verdicts,
-        deadLetters,
-        dropped,
-        skipped,
-        inFlight,
-        blobs,
-        blobEvents,
-        blobGivenUp,
-      ]) {
+      oldest.forget(subscription)
+      const counted = [matched, attempts, verdicts, delivered, withdrawn, deadLetters, dropped, skipped]
+      for (const metric of [...counted, blobs, blobEvents, blobGivenUp, inFlight, oldestAge]) {
         const { values } = await metric.get()
         for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
       }
