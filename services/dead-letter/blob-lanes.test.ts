@@ -1,4 +1,4 @@
-import { blobLimits, createOffsetTracker, deadLetterRecords } from '@barnabas/core'
+import { blobLimits, createOffsetTracker, deadLetterRecords, unknownShape } from '@barnabas/core'
 import type { KafkaRecord } from '@barnabas/core'
 import type { CommittingPartition } from '@barnabas/delivery'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -23,6 +23,7 @@ function readerOf(logs: readonly Log[], write: (blob: Blob) => Promise<boolean> 
   let isDead = false
   const lanes = createBlobLanes({
     target: 'archive/letters',
+    shapeOf: () => unknownShape,
     timeScale: 1,
     now: () => Date.now(),
     writer: {

@@ -1,5 +1,5 @@
 import { blobLimits, blobLetterOf, deadLetterJson } from '@barnabas/core'
-import type { BlobLetter, KafkaRecord, OpenRecord } from '@barnabas/core'
+import type { BlobLetter, DeadLetterShape, KafkaRecord, OpenRecord } from '@barnabas/core'
 import type { CommittingPartition } from '@barnabas/delivery'
 import { blobsOf } from './blob-window.ts'
 import type { Blob, WindowMember } from './blob-window.ts'
@@ -9,6 +9,8 @@ export interface BlobLanesOptions {
   /** `account/container`: records of other targets are passed over. */
   readonly target: string
   readonly writer: BlobWriter
+  /** How dead letters of a subscription look. */
+  readonly shapeOf: (subscriptionId: string) => DeadLetterShape
   readonly timeScale: number
   readonly now: () => number
 }
@@ -107,6 +109,12 @@ export function createBlobLanes(options: BlobLanesOptions): BlobLanes {
     return lane
   }
 
+  function memberOf(record: KafkaRecord, { subscriptionId, time }: BlobLetter): WindowMember {
+    const { offset, timestamp } = record
+    const json = deadLetterJson(record, options.shapeOf(subscriptionId))
+    return { offset, timestamp, subscriptionId, time, json }
+  }
+
   /** Headers come from anybody: no head waits longer than the delay from the moment it was first seen. */
   function dueAtOf(lane: Lane, offset: number, time: number): number {
     if (lane.head?.offset !== offset) lane.head = { offset, dueAt: Math.min(time, now()) + delayMs }
@@ -186,11 +194,6 @@ export function createBlobLanes(options: BlobLanesOptions): BlobLanes {
       for (const { timer } of lanes.values()) clearTimeout(timer)
     },
   }
-}
-
-function memberOf(record: KafkaRecord, { subscriptionId, time }: BlobLetter): WindowMember {
-  const { offset, timestamp } = record
-  return { offset, timestamp, subscriptionId, time, json: deadLetterJson(record) }
 }
 
 function add(window: Window, member: WindowMember): void {

@@ -1,5 +1,5 @@
 import { blobLimits, blobGroupTarget, blobTargetText, noGeneration, startPlaceWithoutLives } from '@barnabas/core'
-import type { BlobTarget, Names } from '@barnabas/core'
+import type { BlobTarget, DeadLetterShape, Names } from '@barnabas/core'
 import { createTrackedConsumer } from '@barnabas/delivery'
 import type { Logger } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
@@ -17,6 +17,7 @@ export interface BlobReaderOptions {
   readonly target: BlobTarget
   /** The topics that subscriptions with this target dead-letter into. */
   readonly topics: () => readonly string[]
+  readonly shapeOf: (subscriptionId: string) => DeadLetterShape
   readonly openSink: (target: BlobTarget) => Promise<BlobSink>
   readonly onStopped: () => void
   readonly counts: BlobCounts
@@ -48,7 +49,7 @@ export function createBlobReader(options: BlobReaderOptions): FollowedReader {
     onStopped: options.onStopped,
     logger,
     open(topics, onFailed) {
-      const ownLanes = createBlobLanes({ target: text, writer, timeScale, now })
+      const ownLanes = createBlobLanes({ target: text, writer, shapeOf: options.shapeOf, timeScale, now })
       lanes?.close()
       lanes = ownLanes
       const consumer = createTrackedConsumer({

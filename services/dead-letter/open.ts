@@ -1,4 +1,5 @@
-import type { Subscription } from '@barnabas/core'
+import { unknownShape } from '@barnabas/core'
+import type { DeadLetterShape, Subscription } from '@barnabas/core'
 import type { Host, HostedService } from '@barnabas/host'
 import { createBlobReader } from './blob-reader.ts'
 import { createBlobReaders } from './blob-readers.ts'
@@ -17,6 +18,11 @@ export async function openDeadLetter(
     return registry.all().flatMap((entry) => (entry.kind === 'valid' ? (entry.subscription.deadLetter ?? []) : []))
   }
 
+  function shapeOf(id: string): DeadLetterShape {
+    const entry = registry.get(id)
+    return entry?.kind === 'valid' ? entry.subscription : unknownShape
+  }
+
   function blobReaders(lookAgain: () => void): Reader {
     return createBlobReaders({
       wanted: () =>
@@ -27,6 +33,7 @@ export async function openDeadLetter(
           names,
           target,
           topics,
+          shapeOf,
           openSink: (of) => openBlobSink(of, config.blobAccounts),
           onStopped: lookAgain,
           counts: metrics,

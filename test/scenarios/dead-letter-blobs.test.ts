@@ -135,6 +135,42 @@ describe('a dead letter as a blob', () => {
     }, within)
   })
 
+  test('is in the schema of its delivery; a custom one is wrapped (A15)', async () => {
+    const source = await createSourceTopic(prefix, 'schemas')
+    const common = { topics: [source], sink: receiver.url, mode: 'structured' }
+    const { deadLetter } = { deadLetter: { blob: { account: 'blobtests', container: 'letters' } } }
+    const inputSchemaMapping = { eventType: { sourceField: 'eventType' }, dataVersion: { defaultValue: '1.0' } }
+    const custom = { input: 'custom', inputSchemaMapping, schema: 'CustomInputSchema' }
+    await apply(prefix, [
+      { id: 'as-event-grid', ...common, input: 'event-grid', schema: 'EventGridSchema', deadLetter },
+      { id: 'as-custom', ...common, ...custom, deadLetter },
+    ])
+    const event =
+      '{"id":"e-1","topic":"/t","subject":"s","eventType":"made","eventTime":"2026-03-01T12:00:00Z",' +
+      '"dataVersion":"2","metadataVersion":"1","data":{ "n": 1.0 }}'
+    await produce(plainKafka(), source, [{ key: null, value: event, timestamp: String(published) }])
+    const of = async (subscription: string) => {
+      const isOf = ({ name }: ReadBlob) => name.startsWith(`${subscription.toUpperCase()}/`)
+      return (await azurite.blobs('letters')).filter(isOf)
+    }
+    const properties = {
+      deadLetterReason: 'UndeliverableDueToHttpBadRequest',
+      deliveryAttempts: 1,
+      lastDeliveryOutcome: 'BadRequest',
+      publishTime: '2026-05-04T03:02:01.0070000Z',
+      lastHttpStatusCode: 400,
+    }
+    await vi.waitFor(async () => {
+      const [asEventGrid, asCustom] = [await of('as-event-grid'), await of('as-custom')]
+      expect(asEventGrid.map(({ text }) => text)).toEqual([expect.stringContaining(event.slice(0, -1))])
+      expect(lettersIn(asEventGrid)).toEqual([expect.objectContaining(properties)])
+      expect(asCustom.map(({ text }) => text)).toEqual([expect.stringContaining(`"data":${event},"deadLetterReason"`)])
+      expect(lettersIn(asCustom)).toEqual([
+        expect.objectContaining({ ...properties, eventType: 'made', dataVersion: '1.0', topic: source }),
+      ])
+    }, within)
+  })
+
   test('is a file in a folder in the same way', async () => {
     await produce(plainKafka(), topic, refused(['f-1', 'f-2'], 'folder'))
     await vi.waitFor(async () => expect(idsIn(await filesIn('letters'))).toEqual(['f-1', 'f-2']), within)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { deadLetterJson } from './dead-letter-json.ts'
+import { deadLetterJson, unknownShape } from './dead-letter-json.ts'
 import { deadLetterRecords } from './dead-letter.ts'
+import type { DeadLetterShape } from './dead-letter-json.ts'
 import type { DeadLetter } from './dead-letter.ts'
 import type { KafkaRecord, RecordHeaders } from './record.ts'
 
@@ -46,7 +47,7 @@ function recordOf(headers: Record<string, string>, value: Buffer | string | null
   return { ...written, partition: 0, offset: 5, timestamp: 1_000 } satisfies KafkaRecord
 }
 
-const jsonOf = (...given: Parameters<typeof recordOf>) => deadLetterJson(recordOf(...given)).toString()
+const jsonOf = (...given: Parameters<typeof recordOf>) => deadLetterJson(recordOf(...given), unknownShape).toString()
 
 describe('A15: a CloudEvent and what Event Grid adds to it, in lower case', () => {
   test('in binary mode: the data byte for byte, numbers as numbers', () => {
@@ -143,7 +144,7 @@ describe('what is no event gets an envelope', () => {
   test('garbage in every header of ours: the record’s own position, and nothing made up', () => {
     const record = recordOf({}, '[]', damaged)
     const headers: RecordHeaders = Object.fromEntries(Object.keys(record.headers).map((name) => [name, null]))
-    const event = JSON.parse(deadLetterJson({ ...record, headers }).toString()) as object
+    const event = JSON.parse(deadLetterJson({ ...record, headers }, unknownShape).toString()) as object
     expect(event).toEqual({
       specversion: '1.0',
       id: '0/5',
@@ -152,6 +153,68 @@ describe('what is no event gets an envelope', () => {
       time: '1970-01-01T00:00:01.000Z',
       datacontenttype: 'application/json',
       data: [],
+    })
+  })
+})
+
+describe('A15: Event Grid’s schema and custom ones', () => {
+  const camelCase =
+    '"deadLetterReason":"MaxDeliveryAttemptsExceeded","deliveryAttempts":11,"lastDeliveryOutcome":"Busy",' +
+    '"publishTime":"2026-03-01T12:00:00.0070000Z","lastDeliveryAttemptTime":"2026-03-02T12:00:01.2500000Z",' +
+    '"lastHttpStatusCode":503'
+  const eventGrid =
+    '{"id":"e-1","topic":"/t","subject":"s","eventType":"made","eventTime":"2026-03-01T12:00:00Z",' +
+    '"dataVersion":"2","metadataVersion":"1","data":{ "n": 1.0 }'
+  const shaped = (shape: Partial<DeadLetterShape>, value: string | Buffer | null) =>
+    deadLetterJson(recordOf({}, value), { ...unknownShape, ...shape }).toString()
+
+  test('an event in Event Grid’s schema has them in its own spelling', () => {
+    const shape = { input: 'event-grid', schema: 'EventGridSchema' } as const
+    expect(shaped(shape, `${eventGrid},"deadLetterReason":"Old"}`)).toBe(`${eventGrid},${camelCase}}`)
+  })
+
+  test('one that is delivered as a CloudEvent is one here too', () => {
+    const event = JSON.parse(shaped({ input: 'event-grid', schema: 'CloudEventSchemaV1_0' }, `${eventGrid}}`)) as object
+    expect(event).toMatchObject({ specversion: '1.0', id: 'e-1', source: '/t', type: 'made', deliveryattempts: 11 })
+    expect(event).not.toHaveProperty('deliveryAttempts')
+  })
+
+  test.each(['CustomInputSchema', 'EventGridSchema'] as const)('a custom event is wrapped (%s)', (schema) => {
+    const document = '{ "prop1": 5.0, "myEventType": "foo", "deadLetterReason": "its own" }'
+    const inputSchemaMapping = { eventType: { sourceField: 'myEventType' }, dataVersion: { defaultValue: '1.0' } }
+    const json = shaped({ input: 'custom', inputSchemaMapping, schema }, document)
+    expect(json).toContain(`"data":${document},${camelCase}}`)
+    expect(JSON.parse(json)).toMatchObject({
+      id: 'orders-3-41-1772366400007',
+      eventType: 'foo',
+      eventTime: '2026-03-01T12:00:00.007Z',
+      dataVersion: '1.0',
+      metadataVersion: '1',
+      topic: 'orders',
+      subject: '',
+    })
+  })
+
+  test.each([
+    ['JSON', '{"id":1}', { id: 1 }],
+    ['text', 'no json', { base64: 'bm8ganNvbg==' }],
+    ['nothing', null, null],
+  ])('what is no event gets an envelope in the same spelling: %s', (_, value, data) => {
+    expect(JSON.parse(shaped({ input: 'event-grid', schema: 'EventGridSchema' }, value))).toEqual({
+      id: '3/41',
+      topic: 'orders',
+      subject: '',
+      eventType: 'Barnabas.DamagedEvent',
+      eventTime: '2026-03-01T12:00:00.007Z',
+      dataVersion: '',
+      metadataVersion: '1',
+      data,
+      deadLetterReason: 'MaxDeliveryAttemptsExceeded',
+      deliveryAttempts: 11,
+      lastDeliveryOutcome: 'Busy',
+      publishTime: '2026-03-01T12:00:00.0070000Z',
+      lastDeliveryAttemptTime: '2026-03-02T12:00:01.2500000Z',
+      lastHttpStatusCode: 503,
     })
   })
 })

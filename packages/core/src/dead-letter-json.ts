@@ -1,10 +1,13 @@
+import { decodeInput } from './decode-input.ts'
+import type { InputSchema } from './decode-input.ts'
 import { parseRfc3339, rfc3339 } from './delivery-headers.ts'
 import type { DeliveryHeader } from './delivery-headers.ts'
+import { eventGridJson } from './event-to-event-grid.ts'
 import { structuredJson } from './event-to-structured.ts'
-import { decodeEvent } from './event.ts'
 import { isJson, withMembers } from './json-append.ts'
 import type { JsonText } from './json-append.ts'
 import type { KafkaRecord } from './record.ts'
+import type { DeliverySchema } from './schemas.ts'
 import { utf8Text } from './utf8.ts'
 
 /** The properties that Event Grid adds to an event that it could not deliver (row A15; spec/event-grid.md §3). */
@@ -20,50 +23,103 @@ export const deadLetterProperties = [
 type Property = (typeof deadLetterProperties)[number]
 type Properties = Readonly<Record<Property, JsonText | undefined>>
 
-/**
- * A record of a dead-letter topic as Event Grid writes it into a blob: the event as it was delivered, its members byte for
- * byte, and after them what is known of its delivery; for CloudEvents in lower case. What the event brought along under
- * these names, as one that was a dead letter before does, is replaced. What is no event, for it is damaged or too large,
- * gets an envelope, so that nothing is left out.
- */
-export function deadLetterJson(record: KafkaRecord): JsonText {
-  const read = decodeEvent(record)
-  const known = propertiesOf(record)
-  const lowerCase = deadLetterProperties.map((name) => [name.toLowerCase(), known[name]] as const)
-  return withMembers(read.kind === 'event' ? structuredJson(read.event) : envelope(record), lowerCase)
+/** What of a subscription says how its dead letters look in a blob; any subscription is one. */
+export type DeadLetterShape = InputSchema & { readonly schema: DeliverySchema }
+
+/** Of a subscription that is gone: what it read and how it delivered is not known any more. */
+export const unknownShape: DeadLetterShape = {
+  input: 'cloudevents',
+  inputSchemaMapping: {},
+  schema: 'CloudEventSchemaV1_0',
 }
 
 /**
- * The envelope of what is no event: where it came from, and its bytes, which are `data` where they are JSON and
- * `data_base64` where they are not.
+ * A record of a dead-letter topic as Event Grid writes it into a blob: the event in the schema of its delivery, its members
+ * byte for byte, and after them what is known of the delivery; on CloudEvents in lower case. An event of a custom schema
+ * stands as the data of one in Event Grid's. What the event brought along under these names, as one that was a dead letter
+ * before does, is replaced. What is no event, for it is damaged or too large, gets an envelope, so that nothing is left out.
  */
-function envelope({ topic, partition, offset, timestamp, headers, value }: KafkaRecord): JsonText {
+export function deadLetterJson(record: KafkaRecord, shape: DeadLetterShape): JsonText {
+  const origin = originOf(record)
+  const isCloudEvent = shape.schema === 'CloudEventSchemaV1_0'
+  const read = decodeInput(shape, record, origin, origin.publishTime)
+  const known = propertiesOf(record)
+  const added = deadLetterProperties.map((name) => [isCloudEvent ? name.toLowerCase() : name, known[name]] as const)
+  if (read.kind === 'malformed') return withMembers(isCloudEvent ? inCloudEvent(record) : inEventGrid(record), added)
+  return withMembers(isCloudEvent ? structuredJson(read.event) : eventGridJson(read.event), added)
+}
+
+/** Where the event stood on its source topic; what is not known of it is what is known of its dead letter. */
+function originOf({ topic, partition, offset, timestamp, headers }: KafkaRecord) {
   const text = textIn({ headers })
-  const position = {
+  return {
     topic: text('barnabas-source-topic') ?? topic,
-    partition: text('barnabas-source-partition') ?? partition,
-    offset: text('barnabas-source-offset') ?? offset,
+    partition: numberIn(text('barnabas-source-partition')) ?? partition,
+    offset: numberIn(text('barnabas-source-offset')) ?? offset,
+    publishTime: timeIn(text('barnabas-publish-time')) ?? timestamp,
   }
-  const attributes = {
+}
+
+const damagedType = 'Barnabas.DamagedEvent'
+
+/** Where it came from, and its bytes, which are `data` where they are JSON and `data_base64` where they are not. */
+function inCloudEvent(record: KafkaRecord): JsonText {
+  const { topic, partition, offset, publishTime } = originOf(record)
+  const empty = objectOf({
     specversion: '1.0',
-    id: `${position.partition}/${position.offset}`,
-    source: `/${position.topic}`,
-    type: 'Barnabas.DamagedEvent',
-    time: rfc3339(timeIn(text('barnabas-publish-time')) ?? timestamp),
+    id: `${partition}/${offset}`,
+    source: `/${topic}`,
+    type: damagedType,
+    time: rfc3339(publishTime),
+  })
+  const content = contentOf(record)
+  switch (content.kind) {
+    case 'none':
+      return empty
+    case 'json':
+      return withMembers(empty, [
+        ['datacontenttype', json('application/json')],
+        ['data', content.text],
+      ])
+    case 'base64':
+      return withMembers(empty, [
+        ['datacontenttype', json('application/octet-stream')],
+        ['data_base64', content.text],
+      ])
+    default:
+      return content satisfies never
   }
-  const empty = Buffer.from(JSON.stringify(attributes))
-  if (value === null || value.length === 0) return empty
-  const valueText = utf8Text(value)
-  if (valueText !== undefined && isJson(valueText))
-    return withMembers(empty, [
-      ['datacontenttype', json('application/json')],
-      ['data', value],
-    ])
-  const base64 = json(value.toString('base64'))
-  return withMembers(empty, [
-    ['datacontenttype', json('application/octet-stream')],
-    ['data_base64', base64],
-  ])
+}
+
+/** The same in Event Grid's schema, whose data is JSON always: `{ "base64": … }` where its bytes are not. */
+function inEventGrid(record: KafkaRecord): JsonText {
+  const { topic, partition, offset, publishTime } = originOf(record)
+  const empty = objectOf({
+    id: `${partition}/${offset}`,
+    topic,
+    subject: '',
+    eventType: damagedType,
+    eventTime: rfc3339(publishTime),
+    dataVersion: '',
+    metadataVersion: '1',
+  })
+  const content = contentOf(record)
+  if (content.kind === 'none') return withMembers(empty, [['data', Buffer.from('null')]])
+  const data = content.kind === 'json' ? content.text : withMembers(objectOf({}), [['base64', content.text]])
+  return withMembers(empty, [['data', data]])
+}
+
+type Content = { readonly kind: 'none' } | { readonly kind: 'json' | 'base64'; /** JSON. */ readonly text: JsonText }
+
+function contentOf({ value }: KafkaRecord): Content {
+  if (value === null || value.length === 0) return { kind: 'none' }
+  const text = utf8Text(value)
+  if (text !== undefined && isJson(text)) return { kind: 'json', text: value }
+  return { kind: 'base64', text: Buffer.from(JSON.stringify(value.toString('base64'))) }
+}
+
+function objectOf(members: Readonly<Record<string, string>>): JsonText {
+  return Buffer.from(JSON.stringify(members))
 }
 
 function propertiesOf(record: Pick<KafkaRecord, 'headers'>): Properties {
