@@ -256,6 +256,48 @@ describe('A13: a blob that cannot be written (the damaged event of before belong
   })
 })
 
+describe("Event Grid's notation", () => {
+  /** As Event Grid's REST API takes it. */
+  const subscriptionJson = (id: string, type: string, properties: object) => ({
+    id,
+    topics: [topic],
+    handshake: 'none',
+    properties: {
+      destination: { endpointType: 'WebHook', properties: { endpointUrl: receiver.url } },
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+      filter: { includedEventTypes: [type] },
+      ...properties,
+    },
+  })
+
+  test('names the account by its resource id (A13)', async () => {
+    const resourceId = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/blobtests'
+    const properties = { resourceId, blobContainerName: 'letters' }
+    const written = { deadLetterDestination: { endpointType: 'StorageBlob', properties } }
+    await apply(prefix, [subscriptionJson('of-event-grid', 'eg', written)])
+    await produce(plainKafka(), topic, refused(['eg-1'], 'eg'))
+    await vi.waitFor(async () => {
+      const blobs = await azurite.blobs('letters')
+      expect(idsIn(blobs.filter(({ name }) => name.startsWith('OF-EVENT-GRID/')))).toEqual(['eg-1'])
+    }, within)
+  })
+
+  test.each([{}, { notation: 'event-grid-kubernetes', properties: { retryPolicy: { maxDeliveryAttempts: 1 } } }])(
+    'has no dead letters unless they are configured: dropped, counted and logged with the reason (A13, C4) %j',
+    async ({ properties = {}, ...beside }) => {
+      const id = `drops${Object.keys(beside).length}`
+      await apply(prefix, [{ ...subscriptionJson(id, id, properties), ...beside }])
+      await produce(plainKafka(), topic, refused([`of ${id}`], id))
+      const reason = id === 'drops0' ? 'UndeliverableDueToHttpBadRequest' : 'MaxDeliveryAttemptsExceeded'
+      await barnabas.process.line(new RegExp(`"eventId":"of ${id}".*"reason":"${reason}".*dropped: ${reason}`))
+      const dropped = () => metric(barnabas.url, 'barnabas_dropped_total', { subscription: id })
+      await vi.waitFor(async () => expect(await dropped()).toBe(1), within)
+      const records = await readTopic(plainKafka(), `${prefix}.dead-letter`)
+      expect(records.filter((record) => header(record, 'barnabas-subscription') === id)).toEqual([])
+    },
+  )
+})
+
 test('no key stands in a log', () => {
   const said = barnabas.process.lines.join('\n')
   expect(said).toContain('"key":"set"')
