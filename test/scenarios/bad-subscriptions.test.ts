@@ -28,6 +28,11 @@ const whole = (id: string, changes: Record<string, unknown> = {}) => ({
   ...changes,
 })
 
+const advanced = (operatorType: string, operands: object = { values: ['x'] }) => ({
+  advanced: { operatorType, key: 'data.a', ...operands },
+})
+const notTimes = (times: number): unknown => (times === 0 ? advanced('StringIn') : { not: notTimes(times - 1) })
+
 async function changeTopics(
   change: (admin: ReturnType<ReturnType<typeof plainKafka>['admin']>) => Promise<unknown>,
 ): Promise<void> {
@@ -83,6 +88,17 @@ describe('a subscription that was written by hand and does not validate is Start
     'unknown-schedule': [{ retry: { schedule: 'sometimes' } }, /retry.*schedule.*sometimes/],
     'zero-concurrency': [{ concurrency: 0 }, /concurrency/],
     'later-order': [{ order: 'key' }, /order.*not available in this version/],
+    'deep-filter': [{ filters: [notTimes(100)] }, /filters\[0\]\.not.*is nested more than 8 deep/],
+    'wrong-operator': [{ filters: [advanced('StringsIn')] }, /"StringsIn" is not an operator.*did you mean StringIn\?/],
+    'many-advanced': [
+      { filters: Array.from({ length: 26 }, () => advanced('IsNotNull', {})) },
+      /filters\[25\]\.advanced: is one of more than 25 advanced filters/,
+    ],
+    'long-operand': [
+      { filters: [advanced('StringIn', { values: ['x'.repeat(513)] })] },
+      /513 characters, more than 512/,
+    ],
+    'line-break': [{ filters: [{ advanced: { 'key\n': 'a', operatorType: 'IsNotNull' } }] }, /not a known field/],
     'of-another-id': [{ id: 'good' }, /"good".*key "of-another-id"/],
     'Not An Id': [{}, /id.*Not An Id/],
     __proto__: [{}, /id/],

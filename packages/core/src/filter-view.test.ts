@@ -114,10 +114,10 @@ describe('a CloudEvent', () => {
   })
 
   test('10 MB of JSON', () => {
-    const items = Array.from({ length: 100_000 }, (_, index) => `{"name":"${'x'.repeat(80)}","number":${index}}`)
-    const view = cloudEventView(binary(`{"items":[${items.join()}],"a":"${'y'.repeat(100_000)}"}`))
+    const items = `{"name":"${'x'.repeat(80)}"},`.repeat(100_000)
+    const view = cloudEventView(binary(`{"items":[${items}0],"a":"${'y'.repeat(100_000)}"}`))
     expect(at(view, 'data.a')).toHaveLength(100_000)
-    expect(at(view, 'data.items')).toHaveLength(100_000)
+    expect(at(view, 'data.items')).toHaveLength(100_001)
   })
 
   test('JSON that is nested a hundred thousand deep', () => {

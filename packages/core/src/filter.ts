@@ -42,11 +42,11 @@ export function compileFilter(
 function compile(filter: Filter): Predicate {
   switch (true) {
     case 'exact' in filter:
-      return exact(Object.entries(filter.exact))
+      return comparing(filter.exact, (value, text) => value === text)
     case 'prefix' in filter:
-      return prefix(Object.entries(filter.prefix))
+      return comparing(filter.prefix, (value, text) => value.startsWith(text))
     case 'suffix' in filter:
-      return suffix(Object.entries(filter.suffix))
+      return comparing(filter.suffix, (value, text) => value.endsWith(text))
     case 'all' in filter:
       return all(filter.all.map(compile))
     case 'any' in filter:
@@ -62,18 +62,16 @@ function compile(filter: Filter): Predicate {
   }
 }
 
-type Comparisons = readonly (readonly [name: string, operand: string])[]
-
-function exact(comparisons: Comparisons): Predicate {
-  return ({ attributes }) => comparisons.every(([name, operand]) => attributes.get(name) === operand)
-}
-
-function prefix(comparisons: Comparisons): Predicate {
-  return ({ attributes }) => comparisons.every(([name, operand]) => attributes.get(name)?.startsWith(operand) ?? false)
-}
-
-function suffix(comparisons: Comparisons): Predicate {
-  return ({ attributes }) => comparisons.every(([name, operand]) => attributes.get(name)?.endsWith(operand) ?? false)
+function comparing(
+  texts: Readonly<Record<string, string>>,
+  passes: (value: string, text: string) => boolean,
+): Predicate {
+  const comparisons = Object.entries(texts)
+  return ({ attributes }) =>
+    comparisons.every(([name, text]) => {
+      const value = attributes.get(name)
+      return value !== undefined && passes(value, text)
+    })
 }
 
 function all(predicates: readonly Predicate[]): Predicate {

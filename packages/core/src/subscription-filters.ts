@@ -8,9 +8,31 @@ import { isMapping, shown } from './subscription-field.ts'
 const depthMax = 8
 const filtersMax = 200
 const valueLengthMax = 1_024
-const comparisons = ['exact', 'prefix', 'suffix'] as const
-const operators = [...comparisons, 'all', 'any', 'not', 'subject', 'advanced'] as const
 const laterOperators = ['pattern', 'sql']
+
+type OperatorOf<Each> = Each extends Filter ? keyof Each : never
+type OperandOf<Name extends PropertyKey> = Extract<Filter, Readonly<Record<Name, unknown>>>[Name]
+
+/** Where in the filters of a subscription one stands, and what all of them may still hold. */
+interface Place {
+  readonly depth: number
+  readonly budget: { filtersLeft: number; readonly advanced: AdvancedBudget }
+  readonly report: Report
+}
+
+const readers: {
+  readonly [Name in OperatorOf<Filter>]: (operand: unknown, place: Place) => OperandOf<Name> | undefined
+} = {
+  exact: readAttributes,
+  prefix: readAttributes,
+  suffix: readAttributes,
+  all: readFiltersBelow,
+  any: readFiltersBelow,
+  not: readFilter,
+  subject: (operand, { report }) => readSubjectFilter(operand, report),
+  advanced: (operand, { budget, report }) => readAdvancedFilter(operand, budget.advanced, report),
+}
+const operators = Object.keys(readers)
 
 /**
  * Reads the filters of the CloudEvents Subscriptions API (0.1, §3.2.4.1.1) and of Event Grid: each filter is a mapping
@@ -19,97 +41,72 @@ const laterOperators = ['pattern', 'sql']
  */
 export function readFilters(value: unknown, report: Report): readonly Filter[] | undefined {
   const advanced = { filtersLeft: advancedFiltersMax, operandsLeft: operandsMax }
-  return readFilterList(value, 1, { left: filtersMax, advanced }, report)
+  return readFilterList(value, { depth: 1, budget: { filtersLeft: filtersMax, advanced }, report })
 }
 
-interface Budget {
-  left: number
-  readonly advanced: AdvancedBudget
-}
-
-type Path = readonly (string | number)[]
-
-function readFilterList(value: unknown, depth: number, budget: Budget, report: Report, path: Path = []) {
+function readFilterList(value: unknown, place: Place): readonly Filter[] | undefined {
+  const { budget, report } = place
   if (!Array.isArray(value)) {
-    return report(`${shown(value)} is not a list; write [{ exact: { type: com.example.paid } }]`, ...path)
+    return report(`${shown(value)} is not a list; write [{ exact: { type: com.example.paid } }]`)
   }
-  if (value.length > budget.left) return report(`holds more than ${filtersMax} filters in all`, ...path)
+  if (value.length > budget.filtersLeft) return report(`holds more than ${filtersMax} filters in all`)
   const filters: Filter[] = []
   for (const [index, entry] of value.entries()) {
-    const filter = readFilter(entry, depth, budget, report, [...path, index])
+    const filter = readFilter(entry, { ...place, report: (message, ...below) => report(message, index, ...below) })
     if (filter === undefined) return undefined
     filters.push(filter)
   }
   return filters
 }
 
-function readFilter(value: unknown, depth: number, budget: Budget, report: Report, path: Path): Filter | undefined {
-  if (depth > depthMax) return report(`is nested more than ${depthMax} deep`, ...path)
-  budget.left -= 1
-  if (budget.left < 0) return report(`is one of more than ${filtersMax} filters`, ...path)
-  const keys = isMapping(value) ? Object.keys(value) : []
-  if (!isMapping(value) || keys.length !== 1) {
-    return report(`${shown(value)} is not a filter; write one operator each: ${operators.join(', ')}`, ...path)
-  }
-  const key = keys[0]!
-  const below = [...path, key]
-  const operand = value[key]
-  switch (key) {
-    case 'exact':
-    case 'prefix':
-    case 'suffix': {
-      const attributes = readAttributes(operand, report, below)
-      // A computed key would widen the type to any string.
-      if (attributes === undefined) return undefined
-      if (key === 'exact') return { exact: attributes }
-      return key === 'prefix' ? { prefix: attributes } : { suffix: attributes }
-    }
-    case 'all':
-    case 'any': {
-      const filters = readFilterList(operand, depth + 1, budget, report, below)
-      if (filters === undefined) return undefined
-      if (filters.length === 0) return report('is empty; it needs at least one filter', ...below)
-      return key === 'all' ? { all: filters } : { any: filters }
-    }
-    case 'not': {
-      const filter = readFilter(operand, depth + 1, budget, report, below)
-      return filter === undefined ? undefined : { not: filter }
-    }
-    case 'advanced': {
-      const advanced = readAdvancedFilter(operand, budget.advanced, (message, ...rest) =>
-        report(message, ...below, ...rest),
-      )
-      return advanced === undefined ? undefined : { advanced }
-    }
-    case 'subject': {
-      const subject = readSubjectFilter(operand, (message, ...rest) => report(message, ...below, ...rest))
-      return subject === undefined ? undefined : { subject }
-    }
-    default:
-      if (laterOperators.includes(key)) return report('is not available in this version', ...below)
-      return report(`is not an operator; one of ${operators.join(', ')}${didYouMean(key, operators)}`, ...below)
-  }
+function readFiltersBelow(value: unknown, place: Place): readonly Filter[] | undefined {
+  const filters = readFilterList(value, place)
+  return filters?.length === 0 ? place.report('is empty; it needs at least one filter') : filters
 }
 
-function readAttributes(value: unknown, report: Report, path: Path): Readonly<Record<string, string>> | undefined {
+function readFilter(value: unknown, { depth, budget, report }: Place): Filter | undefined {
+  if (depth > depthMax) return report(`is nested more than ${depthMax} deep`)
+  budget.filtersLeft -= 1
+  if (budget.filtersLeft < 0) return report(`is one of more than ${filtersMax} filters`)
+  const [name, ...others] = isMapping(value) ? Object.keys(value) : []
+  if (!isMapping(value) || name === undefined || others.length > 0) {
+    return report(`${shown(value)} is not a filter; write one operator each: ${operators.join(', ')}`)
+  }
+  if (laterOperators.includes(name)) return report('is not available in this version', name)
+  if (!isOperator(name)) {
+    return report(`is not an operator; one of ${operators.join(', ')}${didYouMean(name, operators)}`, name)
+  }
+  const operand = readers[name](value[name], {
+    depth: depth + 1,
+    budget,
+    report: (message, ...below) => report(message, name, ...below),
+  })
+  return operand === undefined ? undefined : ({ [name]: operand } as Filter)
+}
+
+function isOperator(name: string): name is OperatorOf<Filter> {
+  return Object.hasOwn(readers, name)
+}
+
+function readAttributes(value: unknown, { report }: Place): Readonly<Record<string, string>> | undefined {
   if (!isMapping(value)) {
-    return report(`${shown(value)} does not name an attribute; write { type: com.example.paid }`, ...path)
+    return report(`${shown(value)} does not name an attribute; write { type: com.example.paid }`)
   }
   const entries = Object.entries(value)
-  if (entries.length === 0) return report('is empty; it needs at least one attribute', ...path)
-  if (entries.length > filtersMax) return report(`has more than ${filtersMax} attributes`, ...path)
+  if (entries.length === 0) return report('is empty; it needs at least one attribute')
+  if (entries.length > filtersMax) return report(`has more than ${filtersMax} attributes`)
   for (const [name, operand] of entries) {
     if (!/^[a-z0-9]{1,64}$/.test(name) || name === 'data') {
-      return report('is not a CloudEvents attribute: lower-case letters and digits, not "data"', ...path, name)
+      return report('is not a CloudEvents attribute: lower-case letters and digits, not "data"', name)
     }
     if (typeof operand === 'number' || typeof operand === 'boolean') {
-      return report(`${shown(operand)} is not text; put it in quotes: "${operand}"`, ...path, name)
+      return report(`${shown(operand)} is not text; put it in quotes: "${operand}"`, name)
     }
     if (typeof operand !== 'string' || operand === '') {
-      return report(`${shown(operand)} is not text of at least one character`, ...path, name)
+      return report(`${shown(operand)} is not text of at least one character`, name)
     }
     if (operand.length > valueLengthMax) {
-      return report(`has ${operand.length} characters, more than ${valueLengthMax}`, ...path, name)
+      return report(`has ${operand.length} characters, more than ${valueLengthMax}`, name)
     }
   }
   return Object.fromEntries(entries) as Record<string, string>
