@@ -4,7 +4,7 @@ import { median } from './statistics.ts'
 export interface Figure {
   readonly scenario: string
   readonly what: string
-  readonly unit: 'µs' | 'events/s' | 'ms' | 'MB' | 'MB/min' | '% of a core' | 'attempts'
+  readonly unit: 'µs' | 'events/s' | 'ms' | 'MB' | 'MB/min' | '% of a core' | 'attempts' | 'events'
   /** One value per round. */
   readonly rounds: readonly number[]
   /** Measured in the same rounds, in turns. */

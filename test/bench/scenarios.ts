@@ -1,3 +1,4 @@
+import { batches } from './batches.ts'
 import { comeAndGo } from './come-and-go.ts'
 import { failingSink } from './failing-sink.ts'
 import { healthySink } from './healthy-sink.ts'
@@ -20,4 +21,5 @@ export const scenarios: Readonly<Record<string, { readonly title: string; readon
   S8: { title: 'a hundred subscriptions, every event matches all', run: allMatch },
   S9: { title: 'a hundred subscriptions, each takes 1 %; the cost of idle ones', run: fewMatch },
   S10: { title: 'processes come and go: how long events wait', run: comeAndGo },
+  S11: { title: 'a hundred events in a request', run: batches },
 }

@@ -21,6 +21,12 @@ test('each path answers by its kind and counts by itself', () => {
   expect(() => sink.to('/404/a', '')).toThrow('no answer to /404/a')
 })
 
+test('the bytes of all bodies are added up', () => {
+  const sink = answers()
+  for (const bodyBytes of [10, 200]) sink.to('/200/a', '', bodyBytes)
+  expect(sink.tally('/200/a')).toMatchObject({ accepted: 2, bodyBytes: 210 })
+})
+
 test('every n-th first attempt is refused, and no other', () => {
   const sink = answers()
   const firsts = Array.from({ length: 6 }, () => status(sink.to('/one-in/3/a', attempt(1))))

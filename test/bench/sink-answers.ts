@@ -11,7 +11,7 @@
  */
 export interface Answers {
   /** Answers a request that is here as a whole; null: never. */
-  to(path: string, head: string): Buffer | null
+  to(path: string, head: string, bodyBytes?: number): Buffer | null
   tally(path: string): Tally
 }
 
@@ -22,6 +22,8 @@ export interface Tally {
   refused: number
   /** Not answered. */
   hanging: number
+  /** Of all requests together. */
+  bodyBytes: number
   /** In ms, in the order of arrival: ages for `clock` and `once`, latenesses for `again`. */
   readonly times: number[]
   /** `again`: attempts before their due time. */
@@ -47,15 +49,16 @@ export function createAnswers(clocks: Clocks): Answers {
   function at(path: string) {
     const there = known.get(path)
     if (there !== undefined) return there
-    const tally: Tally = { accepted: 0, refused: 0, hanging: 0, times: [], early: 0, surplus: 0 }
+    const tally: Tally = { accepted: 0, refused: 0, hanging: 0, bodyBytes: 0, times: [], early: 0, surplus: 0 }
     const made = { script: scriptOf(path, tally, clocks), tally }
     known.set(path, made)
     return made
   }
 
   return {
-    to(path, head) {
+    to(path, head, bodyBytes = 0) {
       const { script, tally } = at(path)
+      tally.bodyBytes += bodyBytes
       const answer = script(head)
       switch (answer) {
         case 'accept':

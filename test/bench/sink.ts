@@ -25,6 +25,7 @@ process.on('disconnect', () => process.exit())
 /** Reads requests with a Content-Length, one after the other, whatever chunks they come in. */
 function requestReader(socket: Socket): (chunk: Buffer) => void {
   let rest: Buffer | null = null
+  let bodyBytes = 0
   let bodyLeft = 0
   let head: string | null = null
 
@@ -39,7 +40,8 @@ function requestReader(socket: Socket): (chunk: Buffer) => void {
           return
         }
         head = bytes.toString('latin1', 0, headEnd)
-        bodyLeft = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+        bodyBytes = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+        bodyLeft = bodyBytes
         bytes = bytes.subarray(headEnd + endOfHead.length)
       }
       if (bytes.length < bodyLeft) {
@@ -47,7 +49,8 @@ function requestReader(socket: Socket): (chunk: Buffer) => void {
         return
       }
       bytes = bytes.subarray(bodyLeft)
-      const answer = answers.to(head.slice('POST '.length, head.indexOf(' ', 'POST '.length)), head)
+      const path = head.slice('POST '.length, head.indexOf(' ', 'POST '.length))
+      const answer = answers.to(path, head, bodyBytes)
       if (answer !== null) socket.write(answer)
       head = null
     }
