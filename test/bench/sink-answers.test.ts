@@ -75,5 +75,6 @@ test('a second attempt is late or early by the answer to the first and the delay
     times: [-1, 10],
     early: 1,
     surplus: 1,
+    bodyBytes: 0,
   })
 })
