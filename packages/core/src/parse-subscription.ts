@@ -201,7 +201,7 @@ function resolve(
       ...schemas,
       headers,
       concurrency: written.concurrency ?? 64,
-      batch: batchOf(written.batch, written.notation),
+      batch: batchOf(written.batch, written.notation, eventGrid),
       retry: retryPolicyOf(spec, timeScale),
       handshake: written.handshake ?? 'none',
       probation: written.probation === 'none' ? null : probationPolicyOf(probationSpecOf(written.probation), timeScale),

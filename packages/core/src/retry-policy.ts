@@ -43,12 +43,16 @@ export interface RetrySpec {
 export const endpointKinds = ['webhook', 'azure'] as const
 export type EndpointKind = (typeof endpointKinds)[number]
 
-/** What Event Grid's notations fall to where they say nothing, as the engine was told (row C4). Unscaled ms. */
+/** What Event Grid's notations fall to where they say nothing, as the engine was told (rows A11 and C4). Unscaled ms. */
 export interface EventGridDefaults {
   /** `BARNABAS_EVENT_GRID_MAX_ATTEMPTS`, 1 to 30. */
   readonly maxAttempts: number
   /** `BARNABAS_EVENT_GRID_TIME_TO_LIVE`, a minute to a day. */
   readonly timeToLiveMs: number
+  /** `BARNABAS_EVENT_GRID_BATCH_MAX_EVENTS`, 1 to 5000: of batches that name their size alone (row A11). */
+  readonly batchMaxEvents: number
+  /** `BARNABAS_EVENT_GRID_BATCH_PREFERRED_SIZE`: of batches that name their count alone; null for the notation's own. */
+  readonly batchPreferredBytes: number | null
 }
 
 export const retryPresets = ['event-grid', 'event-grid-kubernetes', 'backoff', 'exponential-decay'] as const
@@ -140,7 +144,10 @@ function exemptStatuses(endpoint: EndpointKind, notation: string | undefined): r
 }
 
 /** What is written in Event Grid's notation, and on one of its schedules, falls to the engine's limits, not to the schedule's. */
-export function withEventGridDefaults(spec: RetrySpec, defaults: EventGridDefaults): RetrySpec {
+export function withEventGridDefaults(
+  spec: RetrySpec,
+  defaults: Pick<EventGridDefaults, 'maxAttempts' | 'timeToLiveMs'>,
+): RetrySpec {
   const isItsSchedule = spec.schedule === 'event-grid' || spec.schedule === 'event-grid-kubernetes'
   if (!isItsSchedule || !isEventGridNotation(spec.notation)) return spec
   const { maxAttempts, timeToLiveMs } = spec

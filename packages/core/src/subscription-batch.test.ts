@@ -31,6 +31,39 @@ test.each([
   expect(batchOf(written, notation)).toEqual(expected)
 })
 
+const ofEngine = { batchMaxEvents: 7, batchPreferredBytes: 2_048 }
+
+test.each([
+  ['event-grid', { maxEvents: 20 }, { maxEvents: 20, preferredBytes: 2_048 }],
+  ['event-grid', { preferredSize: '3KB' }, { maxEvents: 7, preferredBytes: 3_072 }],
+  ['event-grid', { maxEvents: 20, preferredSize: '3KB' }, { maxEvents: 20, preferredBytes: 3_072 }],
+  ['event-grid', undefined, { maxEvents: 1, preferredBytes: 2_048 }],
+  ['event-grid-kubernetes', { maxEvents: 20 }, { maxEvents: 20, preferredBytes: 2_048 }],
+  ['event-grid-kubernetes', { preferredSize: '3KB' }, { maxEvents: 7, preferredBytes: 3_072 }],
+  ['barnabas', { maxEvents: 20 }, { maxEvents: 20, preferredBytes: 65_536 }],
+  ['barnabas', { preferredSize: '3KB' }, { maxEvents: 10, preferredBytes: 3_072 }],
+] as const)("A11, C1: an engine's own defaults: with notation %s, %j is %j", (notation, written, expected) => {
+  expect(batchOf(written, notation, ofEngine)).toEqual(expected)
+})
+
+test("A11: an engine's own defaults count for Event Grid's JSON, and one that names no size leaves it to the notation", () => {
+  const eventGrid = { maxAttempts: 30, timeToLiveMs: 86_400_000, batchMaxEvents: 7, batchPreferredBytes: null }
+  const endpointUrl = 'https://example.com/hook'
+  const batchWith = (notation: string, properties: Readonly<Record<string, number>>) => {
+    const destination = { endpointType: 'WebHook', properties: { endpointUrl, ...properties } }
+    const eventDeliverySchema = 'CloudEventSchemaV1_0'
+    const body = { id: 'orders', topics: ['orders'], notation, properties: { destination, eventDeliverySchema } }
+    const parsed = parseSubscription(body, { eventGrid })
+    return parsed.kind === 'valid' ? parsed.subscription.batch : parsed.problems
+  }
+  const size = { preferredBatchSizeInKilobytes: 2 }
+  const count = { maxEventsPerBatch: 20 }
+  expect(batchWith('event-grid', size)).toEqual({ maxEvents: 7, preferredBytes: 2_048 })
+  expect(batchWith('event-grid', count)).toEqual({ maxEvents: 20, preferredBytes: 65_536 })
+  expect(batchWith('event-grid-kubernetes', size)).toEqual({ maxEvents: 7, preferredBytes: 2_048 })
+  expect(batchWith('event-grid-kubernetes', count)).toEqual({ maxEvents: 20, preferredBytes: 1_058_576 })
+})
+
 test.each([
   [{ maxEvents: 0 }, 'batch.maxEvents: 0 is not a whole number from 1 to 5000'],
   [{ maxEvents: 5_001 }, 'batch.maxEvents: 5001 is not a whole number from 1 to 5000'],

@@ -7,6 +7,7 @@ import {
   preferredBytesMin,
 } from './batch.ts'
 import type { BatchLimits } from './batch.ts'
+import type { EventGridDefaults } from './retry-policy.ts'
 import type { Notation } from './schemas.ts'
 import { parseSize } from './size.ts'
 import type { Report } from './subscription-field.ts'
@@ -24,13 +25,23 @@ export interface WrittenBatch {
   readonly preferredSize?: string | undefined
 }
 
-/** What `batch` means: off without either field, and with one of them the other has its default (row A11). */
-export function batchOf(written: WrittenBatch = {}, notation: Notation = 'barnabas'): BatchLimits {
+export type BatchDefaults = Pick<EventGridDefaults, 'batchMaxEvents' | 'batchPreferredBytes'>
+
+/**
+ * What `batch` means: off without either field, and with one of them the other has its default, in Event Grid's
+ * notations that of the engine (rows A11 and C1).
+ */
+export function batchOf(
+  written: WrittenBatch = {},
+  notation: Notation = 'barnabas',
+  ofEngine: BatchDefaults | null = null,
+): BatchLimits {
   const { maxEvents, preferredSize } = written
-  const ownDefault = notation === 'event-grid-kubernetes' ? preferredBytesDefaultOnKubernetes : preferredBytesDefault
+  const engine = notation === 'barnabas' ? null : ofEngine
+  const own = notation === 'event-grid-kubernetes' ? preferredBytesDefaultOnKubernetes : preferredBytesDefault
   return {
-    maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : maxEventsDefault),
-    preferredBytes: parseSize(preferredSize) ?? ownDefault,
+    maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : (engine?.batchMaxEvents ?? maxEventsDefault)),
+    preferredBytes: parseSize(preferredSize) ?? engine?.batchPreferredBytes ?? own,
   }
 }
 

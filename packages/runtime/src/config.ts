@@ -26,7 +26,13 @@ export interface Config {
   readonly drainTimeoutMs: number
   readonly timeScale: number
   /** What Event Grid's notations fall to where they name no limit. */
-  readonly eventGrid: { readonly maxAttempts: number; readonly timeToLiveMs: number }
+  readonly eventGrid: {
+    readonly maxAttempts: number
+    readonly timeToLiveMs: number
+    readonly batchMaxEvents: number
+    /** Null: 64 KB in the cloud, 1,058,576 bytes on Kubernetes. */
+    readonly batchPreferredBytes: number | null
+  }
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
   readonly blobAccounts: BlobAccounts

@@ -43,6 +43,17 @@ export function duration(minMs: number, maxMs: number, range: string): Parse<num
   }
 }
 
+const unitsBytes = { B: 1, KB: 1_024, MB: 1_048_576 } as const
+
+/** Bytes, as people write them in subscriptions: `512B`, `64KB`, `1MB` (1,024 each). */
+export function size(minBytes: number, maxBytes: number, range: string): Parse<number> {
+  return (text) => {
+    const match = /^(\d{1,9})(B|KB|MB)$/.exec(text)
+    const bytes = match === null ? Number.NaN : Number(match[1]) * unitsBytes[match[2] as keyof typeof unitsBytes]
+    return bytes >= minBytes && bytes <= maxBytes ? ok(bytes) : bad(`allowed is a size such as 64KB, ${range}`)
+  }
+}
+
 /** A factor: a plain decimal number above 0 and up to 1000. */
 export const factor: Parse<number> = (text) => {
   const value = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN

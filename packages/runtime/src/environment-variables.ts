@@ -54,6 +54,12 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   ),
   variable('BARNABAS_EVENT_GRID_MAX_ATTEMPTS', '30', "attempts of subscriptions in Event Grid's notation, 1 to 30"),
   variable('BARNABAS_EVENT_GRID_TIME_TO_LIVE', '24h', 'their time to live, `1m` to `24h`'),
+  variable('BARNABAS_EVENT_GRID_BATCH_MAX_EVENTS', '10', 'events of their batches that name a size alone, 1 to 5000'),
+  variable(
+    'BARNABAS_EVENT_GRID_BATCH_PREFERRED_SIZE',
+    '64KB; 1,058,576 bytes with `notation: event-grid-kubernetes`',
+    'size of their batches that name a count alone, `1KB` to `1024KB`',
+  ),
   variable('BARNABAS_PUBLIC_URL', 'none', 'where validation and callback URLs of handshakes reach Barnabas'),
   variable(
     'BARNABAS_ORIGIN',

@@ -13,6 +13,7 @@ import {
   networkList,
   oneOf,
   publicUrlText,
+  size,
   topicPrefix,
   wholeNumber,
 } from './environment-values.ts'
@@ -61,6 +62,10 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
       maxAttempts: reader.value('BARNABAS_EVENT_GRID_MAX_ATTEMPTS', wholeNumber(1, 30)) ?? 30,
       timeToLiveMs:
         reader.value('BARNABAS_EVENT_GRID_TIME_TO_LIVE', duration(60_000, 86_400_000, 'from 1m to 24h')) ?? 86_400_000,
+      // Row A11.
+      batchMaxEvents: reader.value('BARNABAS_EVENT_GRID_BATCH_MAX_EVENTS', wholeNumber(1, 5_000)) ?? 10,
+      batchPreferredBytes:
+        reader.value('BARNABAS_EVENT_GRID_BATCH_PREFERRED_SIZE', size(1_024, 1_048_576, 'from 1KB to 1024KB')) ?? null,
     },
     // The upper limit is the broker's default of group.max.session.timeout.ms.
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
