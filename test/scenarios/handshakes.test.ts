@@ -108,7 +108,8 @@ test('event-grid: the code agrees at once, and then the event comes', async () =
   const { id, got } = await subscribe('echoes', 'echoes', 'event-grid')
   await arrived(id)
   expect(kinds(got())).toEqual(['asked', 'event'])
-  const [asked] = got()
+  const [asked, event] = got()
+  expect(event?.headers).not.toHaveProperty('origin')
   expect(asked).toMatchObject({
     method: 'POST',
     headers: {
@@ -130,6 +131,7 @@ test('cloudevents: OPTIONS is answered with origin and rate, and then the event 
   expect(method).toBe('OPTIONS')
   expect(headers['webhook-request-origin']).toBe('shop.example')
   expect(headers['webhook-request-callback']).toContain(`${publicUrl}/handshakes/consents/`)
+  expect(got()[1]?.headers).toMatchObject({ 'webhook-request-origin': 'shop.example', origin: 'shop.example' })
   expect(await until(id, 'Running')).toMatchObject({ handshake: { kind: 'succeeded', allowedRate: 6_000 } })
 })
 

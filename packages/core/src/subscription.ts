@@ -29,7 +29,6 @@ export interface Subscription {
   /** Of one attempt. */
   readonly timeoutMs: number
   /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
-  /** What it was written in; decides arrays, `aeg-` headers and `DestinationInvalid`. */
   readonly notation: Notation
   readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
@@ -53,4 +52,4 @@ export interface Subscription {
 }
 
 /** What of a subscription decides how the request for its events looks; any subscription is one. */
-export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode' | 'headers'>
+export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode' | 'headers' | 'handshake'>

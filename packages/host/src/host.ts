@@ -230,7 +230,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   }
 
   function openDeliverer(): Deliverer {
-    const sender = createWebhookSender({ addressGuard: guard, findSecret })
+    const sender = createWebhookSender({ addressGuard: guard, findSecret, origin: config.origin })
     const tierTopics = new Set(names.retryTopics)
     const writers = createWriters({
       kafka,

@@ -5,7 +5,6 @@ export interface EventGridHeadersOptions {
   readonly shape: RequestShape
   readonly attemptNumber: number
   readonly source?: SourcePosition | undefined
-  readonly origin?: string | undefined
 }
 
 /**
@@ -16,7 +15,7 @@ export interface EventGridHeadersOptions {
 export function addEventGridHeaders(
   headers: Record<string, string>,
   events: readonly [CloudEvent, ...CloudEvent[]],
-  { shape, attemptNumber, source, origin }: EventGridHeadersOptions,
+  { shape, attemptNumber, source }: EventGridHeadersOptions,
 ): void {
   headers['aeg-event-type'] = 'Notification'
   headers['aeg-subscription-name'] = shape.id.toUpperCase()
@@ -26,11 +25,6 @@ export function addEventGridHeaders(
   }
   if (shape.schema === 'CloudEventSchemaV1_0') {
     headers['aeg-metadata-version'] = '1.0'
-    // On Kubernetes there is no handshake, and nobody who asked who we are (spec page §1.5, §2.3).
-    if (origin === undefined || shape.notation !== 'event-grid') return
-    // The documents of Event Grid and of CloudEvents webhooks name one each.
-    headers['origin'] = origin
-    headers['webhook-request-origin'] = origin
     return
   }
   for (const [name, member] of versions) {

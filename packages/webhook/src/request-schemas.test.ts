@@ -14,6 +14,7 @@ const settings: RequestSettings = { findSecret }
 const shape: RequestShape = {
   id: 'orders-to-billing',
   notation: 'barnabas',
+  handshake: 'none',
   schema: 'CloudEventSchemaV1_0',
   mode: 'structured',
   headers: [],
@@ -139,19 +140,24 @@ describe("Event Grid's own headers", () => {
     expect(aeg(later.headers)).toEqual({ ...common, 'aeg-metadata-version': '1.0', 'aeg-delivery-count': '6' })
   })
 
-  test('an origin is told to receivers of CloudEvents in the cloud alone', () => {
-    const told = { ...settings, origin: 'events.example.com' }
+  test.each<[string, Partial<RequestShape>, boolean]>([
+    ['CloudEvents in the cloud', { notation: 'event-grid', handshake: 'cloudevents' }, true],
+    ['CloudEvents in the cloud, without a handshake', { notation: 'event-grid' }, true],
+    ["Event Grid's schema in the cloud", { notation: 'event-grid', schema: 'EventGridSchema' }, false],
+    ['Kubernetes', { notation: 'event-grid-kubernetes' }, false],
+    ['our notation', {}, false],
+    ['our notation with the handshake of Event Grid', { handshake: 'event-grid' }, false],
+    ['our notation with the handshake of CloudEvents', { handshake: 'cloudevents' }, true],
+    ['the same in binary mode', { handshake: 'cloudevents', mode: 'binary' }, true],
+  ])('who we are is told to receivers of %s: %o is %s', (_what, change, isTold) => {
     const event = eventOf('event-grid', eventGrid('a'))
-    const cloud = request([event], { notation: 'event-grid' }, 1, told)
-    expect(cloud.headers).toMatchObject({
-      origin: 'events.example.com',
-      'webhook-request-origin': 'events.example.com',
-    })
-    const others = [
-      request([event], { notation: 'event-grid', schema: 'EventGridSchema' }, 1, told),
-      request([event], { notation: 'event-grid-kubernetes' }, 1, told),
-    ]
-    for (const { headers } of others) expect(headers).not.toHaveProperty('origin')
+    const { headers } = request([event], change, 1, { ...settings, origin: 'events.example.com' })
+    const told = { origin: 'events.example.com', 'webhook-request-origin': 'events.example.com' }
+    const { origin, 'webhook-request-origin': requestOrigin } = headers
+    expect({ origin, 'webhook-request-origin': requestOrigin }).toEqual(
+      isTold ? told : { origin: undefined, 'webhook-request-origin': undefined },
+    )
+    expect(request([event], change).headers).not.toHaveProperty('origin')
   })
 
   test('what the events of a batch do not agree on is left out', () => {

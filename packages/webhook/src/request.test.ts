@@ -7,6 +7,7 @@ import type { RequestSettings, WebhookRequest, WebhookRequestOptions } from './r
 const shape: RequestShape = {
   id: 'orders-to-billing',
   notation: 'barnabas',
+  handshake: 'none',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   headers: [],

@@ -1,5 +1,6 @@
 import { binaryData, eventJson, type CloudEvent, type RequestShape, type SourcePosition } from '@barnabas/core'
 import { addEventGridHeaders } from './event-grid-headers.ts'
+import { addOriginHeaders } from './origin-headers.ts'
 import { addOwnHeaders, type FindSecret } from './own-headers.ts'
 
 export interface WebhookRequestOptions {
@@ -13,7 +14,7 @@ export interface WebhookRequestOptions {
 
 /** What is the same for every request of a process. */
 export interface RequestSettings {
-  /** Who we say we are to receivers of CloudEvents in Event Grid's notation (`BARNABAS_ORIGIN`); nobody when absent. */
+  /** Who we say we are (`BARNABAS_ORIGIN`) to receivers that want to know (`addOriginHeaders`); nobody when absent. */
   readonly origin?: string | undefined
   readonly findSecret: FindSecret
 }
@@ -43,8 +44,9 @@ export function webhookRequest(
     'barnabas-attempt': String(attemptNumber),
   }
   if (shape.notation !== 'barnabas') {
-    addEventGridHeaders(headers, events, { shape, attemptNumber, source: options.source, origin: settings.origin })
+    addEventGridHeaders(headers, events, { shape, attemptNumber, source: options.source })
   }
+  if (settings.origin !== undefined) addOriginHeaders(headers, shape, settings.origin)
   if (shape.headers.length > 0) addOwnHeaders(headers, events, shape, settings.findSecret)
   if (shape.mode === 'structured' || events.length > 1) return structuredRequest(headers, events, shape)
   const [event] = events

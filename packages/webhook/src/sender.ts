@@ -17,7 +17,7 @@ export interface WebhookSenderOptions {
   readonly answerBodyMs?: number
   /** What `{ secret: NAME }` means; nothing by default. */
   readonly findSecret?: FindSecret
-  /** Who we say we are to receivers of CloudEvents in Event Grid's notation; nobody by default. */
+  /** Who we say we are (`BARNABAS_ORIGIN`) to receivers that want to know; nobody by default. */
   readonly origin?: string | undefined
 }
 

@@ -66,6 +66,7 @@ export function loopbackSender(options: Partial<WebhookSenderOptions> = {}): Web
 export const testShape = {
   id: 'orders-to-billing',
   notation: 'barnabas',
+  handshake: 'none',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
   headers: [],
