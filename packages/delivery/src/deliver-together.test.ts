@@ -51,6 +51,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
   const written: OutgoingRecord[] = []
   const reports: DeliveryReport[] = []
   const ends: string[] = []
+  const splits: string[] = []
   const left = [...draws]
   const writers = {
     async write([form]: readonly OutgoingRecord[], owner: Owner) {
@@ -86,6 +87,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
     defaultDeadLetterTopic: 'default-letters',
     presentOf: (each) => each,
     onAttempt: (_id, change) => onAttempt(change),
+    onSplit: (id) => void splits.push(id),
     report: (report) => void reports.push(report),
     lateSuccesses: { write: async () => {}, lateSuccessOf: () => null },
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -95,7 +97,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
       members.map((name, index) => deliveryOf(name, index, states[name], owner)),
       ({ name }, carried) => void ends.push(`${name} ${endOf(carried)}`),
     )
-  return { batch, requests, written, reports, ends }
+  return { batch, requests, written, reports, ends, splits }
 }
 
 function deliveryOf(name: string, offset: number, changes: Partial<DeliveryState> = {}, owner?: Owner): Named {
@@ -160,7 +162,7 @@ test('A10: those whose time to live or attempts are over get their verdict, and 
 })
 
 test('a 413 splits a batch until the guilty stands alone: it is the outcome of nobody else, and no attempt of theirs', async () => {
-  const { batch, requests, ends, written, reports } = engine((names) => (names.includes('large') ? 413 : 200))
+  const { batch, requests, ends, written, reports, splits } = engine((names) => (names.includes('large') ? 413 : 200))
   await batch(['a', 'b', 'large', 'c', 'd'], { large: { attempts: 1 }, c: { attempts: 2 } })
   expect(requests).toEqual([
     ['a b large c d', 1],
@@ -169,6 +171,8 @@ test('a 413 splits a batch until the guilty stands alone: it is the outcome of n
     ['large', 2],
     ['c d', 1],
   ])
+  // The guilty one, once it stands alone, splits nothing.
+  expect(splits).toEqual(['orders', 'orders'])
   expect(ends).toEqual(['a done', 'b done', 'large dead-letter', 'c done', 'd done'])
   expect(written.map((record) => headerOf(record, 'barnabas-dead-letter-reason'))).toEqual([
     'UndeliverableDueToHttpRequestEntityTooLarge',

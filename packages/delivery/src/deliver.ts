@@ -85,6 +85,8 @@ export interface DeliverOptions {
   readonly onAttempt: (subscriptionId: string, change: 1 | -1) => void
   /** What an attempt came to, as soon as it is known. */
   readonly onResult?: (subscription: Subscription, source: SourcePosition, result: AttemptResult) => void
+  /** A batch of several was answered with 413 and travels again in halves; told of each half that is split again. */
+  readonly onSplit?: (subscriptionId: string) => void
   readonly report: (report: DeliveryReport) => void
   readonly lateSuccesses: LateSuccesses
   readonly logger: Logger
@@ -225,7 +227,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
         const result = await sender.attempt(events, attemptOptions(subscription, lowest + 1, signal))
         // That several events are too much together says nothing of the endpoint.
         const isSplit = result.status === 413 && others.length > 0
-        if (!isSplit) options.onResult?.(subscription, first.state.source, result)
+        if (isSplit) options.onSplit?.(subscription.id)
+        else options.onResult?.(subscription, first.state.source, result)
         return result
       } finally {
         options.onAttempt(subscription.id, -1)

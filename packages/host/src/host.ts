@@ -260,6 +260,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       defaultDeadLetterTopic: names.deadLetter,
       presentOf,
       onAttempt: (id, change) => metrics.attemptInFlight(id, change),
+      onSplit: (id) => metrics.batchSplit(id),
       lateSuccesses: progress,
       logger,
       onResult: (subscription, source, result) => probations?.observe(subscription, source, result),

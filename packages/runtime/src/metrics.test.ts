@@ -20,6 +20,7 @@ function tellEverything(metrics: Metrics, subscription: string): void {
   metrics.blobGivenUp(subscription, 'Unavailable', 3)
   metrics.dropped(subscription, 'TimeToLiveExceeded')
   metrics.matched(subscription)
+  metrics.batchSplit(subscription)
   metrics.withdrawn(subscription)
   metrics.parked(subscription, Date.now() - 60_000, Date.now() + 60_000)
   metrics.skipped(subscription, 12)
@@ -37,6 +38,7 @@ test('what happened stands in the series', async () => {
       'barnabas_attempts_total{subscription="orders",outcome="Busy"} 1',
       'barnabas_events_matched_total{subscription="orders"} 1',
       'barnabas_events_delivered_total{subscription="orders"} 1',
+      'barnabas_batches_split_total{subscription="orders"} 1',
       'barnabas_retries_withdrawn_total{subscription="orders"} 1',
       'barnabas_verdicts_total{subscription="orders",verdict="done"} 1',
       'barnabas_verdicts_total{subscription="orders",verdict="retry"} 1',
@@ -67,6 +69,7 @@ test('the text has the process metrics too, and a help line for each of ours', a
     'barnabas_attempts_total',
     'barnabas_verdicts_total',
     'barnabas_events_delivered_total',
+    'barnabas_batches_split_total',
     'barnabas_retries_withdrawn_total',
     'barnabas_dead_letters_total',
     'barnabas_dropped_total',

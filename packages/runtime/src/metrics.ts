@@ -11,6 +11,8 @@ export interface Metrics {
   /** The first attempt of an event: it has matched. */
   matched(subscription: string): void
   verdict(subscription: string, verdict: string): void
+  /** A request of several events that was answered with 413. */
+  batchSplit(subscription: string): void
   /** A retry that is not made, for its receiver took the event after all. */
   withdrawn(subscription: string): void
   /** An event, published then, that waits until `dueAt`; both in ms since the epoch. */
@@ -78,6 +80,9 @@ export function createMetrics(): Metrics {
     ...named('events_delivered_total', 'Events that were delivered.', 'subscription'),
     collect: countVerdicts,
   })
+  const batchesSplit = new Counter(
+    named('batches_split_total', 'Requests of several events that a 413 split in halves.', 'subscription'),
+  )
   const withdrawn = new Counter(
     named('retries_withdrawn_total', 'Retries not made, for a success came after the deadline.', 'subscription'),
   )
@@ -153,6 +158,7 @@ export function createMetrics(): Metrics {
       durations.observe({ subscription: label }, durationMs / 1000)
     },
     matched: (subscription) => matchedTally.add(labelOf(subscription), ''),
+    batchSplit: (subscription) => batchesSplit.inc({ subscription: labelOf(subscription) }),
     withdrawn: (subscription) => withdrawn.inc({ subscription: labelOf(subscription) }),
     parked: (subscription, publishTime, dueAt) => oldest.add(labelOf(subscription), publishTime, dueAt, Date.now()),
     verdict: (subscription, verdict) => verdictTally.add(labelOf(subscription), verdict),
@@ -170,7 +176,7 @@ export function createMetrics(): Metrics {
     async forgetSubscription(subscription) {
       inFlightByLabel.delete(subscription)
       oldest.forget(subscription)
-      const counted = [matched, attempts, verdicts, delivered, withdrawn, deadLetters, dropped, skipped]
+      const counted = [matched, attempts, verdicts, delivered, batchesSplit, withdrawn, deadLetters, dropped, skipped]
       for (const metric of [...counted, blobs, blobEvents, blobGivenUp, inFlight, oldestAge]) {
         const { values } = await metric.get()
         for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
