@@ -467,6 +467,28 @@ test.each<[Json, RegExp]>([
   expect(problems(put(properties)).filter((each) => message.test(each))).toEqual([])
 })
 
+test.each<[string, boolean]>([
+  ...['id', 'source', 'subject', 'type', 'specversion', 'time', 'datacontenttype', 'dataschema', 'data'].map(
+    (key): [string, boolean] => [key, true],
+  ),
+  ['Subject', true],
+  ['data.region', true],
+  ['Data.order.region', true],
+  ['data_base64', false],
+  ['database', false],
+  ['eventType', false],
+  ['topic', false],
+  ['comexampleextension', false],
+  ['region.data', false],
+  ['$.data.region', false],
+])('on Kubernetes the key %s is taken: %j (spec 1.5: no extension attributes)', (key, isTaken) => {
+  const filter = { advancedFilters: [{ operatorType: 'StringIn', key, values: ['eu'] }] }
+  const refusal = `properties.filter.advancedFilters[0].key: "${key}" is an extension attribute, which`
+  const expected: unknown[] = isTaken ? [] : [expect.stringContaining(refusal)]
+  expect(problems(put({ filter }), onKubernetes)).toEqual(expected)
+  expect(problems(put({ filter }))).toEqual([])
+})
+
 test('TLS versions that are not spoken, and tokens that an own header stands in for, are warnings', () => {
   const document = webhook({ minimumTlsVersionAllowed: '1.0', azureActiveDirectoryTenantId: 't' })
   const beside = { id: 'a', ...topics, headers: { authorization: { secret: 'TOKEN' } } }
