@@ -99,7 +99,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       return window.inFlightBytes
     },
   }
-  const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched), isOnProbation)
+  const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched), mayRead)
   const detach = probations.attach(id, { window, onChange: () => gate.freed() })
   const cleaner = createRecordCleaner({ admin: kafka.admin, logger })
 
@@ -168,9 +168,9 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     return present === null ? 1 : probations.limitOf(present, window)
   }
 
-  function isOnProbation(): boolean {
+  function mayRead(): boolean {
     const present = presentOf(id)
-    return present !== null && probations.restOf(present) !== null
+    return present === null || probations.restOf(present) === null
   }
 
   function take(partition: TrackedPartition, record: KafkaRecord): void {

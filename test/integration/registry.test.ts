@@ -145,7 +145,7 @@ describe('own topics', () => {
     const prefix = randomName('own')
     const refused = await prepare(prefix, { replication: 50 })
     expect(refused).toMatchObject({ kind: 'refused', message: expect.stringContaining('INVALID_REPLICATION_FACTOR') })
-    expect(refused.kind === 'refused' && refused.commands).toHaveLength(4 + tiers.length + 1)
+    expect(refused.kind === 'refused' && refused.commands).toHaveLength(5 + tiers.length + 1)
   })
 })
 

@@ -25,7 +25,12 @@ function gateOf({ budgetBytes = 1_000, batch = single } = {}) {
   const steps: string[] = []
   const window = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
   const budget = createReadBudget(budgetBytes)
-  const gate = createReadGate(window, budget, () => waitingMaxOf(batch))
+  const gate = createReadGate(
+    window,
+    budget,
+    () => waitingMaxOf(batch),
+    () => true,
+  )
   return { steps, window, budget, gate, one: partitionNamed('one', steps), two: partitionNamed('two', steps) }
 }
 

@@ -36,7 +36,7 @@ export function createReadGate(
   inHand: InHand,
   budget: ReadBudget,
   most: () => WaitingMax,
-  mayRead: () => boolean = () => true,
+  mayRead: () => boolean,
 ): ReadGate {
   const paused = new Set<TrackedPartition>()
 
