@@ -12,6 +12,7 @@ import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
 import { batchOf, batchWarnings } from './subscription-batch.ts'
+import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { probationSpecOf } from './subscription-probation.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
@@ -164,7 +165,7 @@ function resolve(
   const { spec: ofRetry, problems: retryProblems } = retrySpecOf(written.retry ?? {})
   const beside = { ...ofRetry, endpoint: written.endpoint, notation: written.notation }
   const spec = eventGrid === undefined ? beside : withEventGridDefaults(beside, eventGrid)
-  const problems = [...retryProblems, ...problemsOfSchemas(written)]
+  const problems = [...retryProblems, ...problemsOfSchemas(written), ...problemsOfHandshake(written)]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 
   for (const [index, topic] of written.topics.entries()) {
