@@ -26,6 +26,11 @@ test.each([
   '{"kind":"late-success","redrives":0.5,"attempt":1,"status":200,"at":"2026-03-01T12:00:00.000Z"}',
   '{"kind":"late-success","redrives":0,"attempt":"1","status":200,"at":"2026-03-01T12:00:00.000Z"}',
   '{"kind":"late-success","redrives":0,"attempt":1,"status":200,"at":"soon"}',
+  '{"kind":"late-success","redrives":-1,"attempt":1,"status":200,"at":"2026-03-01T12:00:00.000Z"}',
+  '{"kind":"late-success","redrives":0,"attempt":0,"status":200,"at":"2026-03-01T12:00:00.000Z"}',
+  '{"kind":"late-success","redrives":0,"attempt":1,"status":199,"at":"2026-03-01T12:00:00.000Z"}',
+  '{"kind":"late-success","redrives":0,"attempt":1,"status":205,"at":"2026-03-01T12:00:00.000Z"}',
+  '{"kind":"late-success","redrives":0,"attempt":1,"status":503,"at":"2026-03-01T12:00:00.000Z"}',
   `{"kind":"late-success","redrives":0,"attempt":1,"status":200,"at":"2026-03-01T12:00:00.000Z","more":"${'x'.repeat(2_000)}"}`,
 ])('a value that is none: %s', (value) => {
   expect(parseLateSuccess(progressKey(late), Buffer.from(value))).toBeNull()

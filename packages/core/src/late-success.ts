@@ -1,4 +1,5 @@
 import type { DeliveryState, SourcePosition } from './delivery-state.ts'
+import { outcomeOfStatus } from './outcome.ts'
 
 /**
  * A receiver said that it has taken an event, and said so after the deadline of the attempt (row A7): the retry that is
@@ -47,6 +48,8 @@ export function parseLateSuccess(key: string, value: Buffer): LateSuccess | null
   const numbers = [redrives, attempt, status, Date.parse(at)]
   if (!numbers.every((number) => Number.isSafeInteger(number))) return null
   const [ofRedrives = 0, ofAttempt = 0, ofStatus = 0, ofAt = 0] = numbers as readonly number[]
+  // What is no success, or of no attempt, withdraws nothing.
+  if (ofRedrives < 0 || ofAttempt < 1 || outcomeOfStatus(ofStatus) !== 'Delivered') return null
   return {
     subscriptionId,
     generation: Number(generation),
