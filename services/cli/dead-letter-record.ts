@@ -1,4 +1,4 @@
-import { binaryData, decodeEvent } from '@barnabas/core'
+import { binaryData, decodeEvent, rfc3339 } from '@barnabas/core'
 import type { CloudEvent, DeliveryHeader, HeaderValue, KafkaRecord, RecordHeaders } from '@barnabas/core'
 
 /** A dead letter as it can be read from its record; null for what its headers do not say. */
@@ -40,7 +40,7 @@ export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
     subscription: text('barnabas-subscription'),
     generation: number('barnabas-subscription-generation'),
     reason,
-    time: text('barnabas-dead-letter-time') ?? new Date(record.timestamp).toISOString(),
+    time: text('barnabas-dead-letter-time') ?? rfc3339(record.timestamp),
     attempts: number('barnabas-attempts'),
     publishTime: text('barnabas-publish-time'),
     firstAttemptTime: text('barnabas-first-attempt-time'),

@@ -46,6 +46,7 @@ test.each([
   ['no count', JSON.stringify({ ...record, parkedIn: -1 })],
   ['an outcome that is none', JSON.stringify({ ...record, probation: { ...record.probation, cause: 'Rain' } })],
   ['a time that is none', JSON.stringify({ ...record, lastSuccess: 'yesterday' })],
+  ['a time that no calendar has', JSON.stringify({ ...record, probation: { ...record.probation, until: 8.7e15 } })],
   ['too many events', JSON.stringify({ ...record, failing: { since: 1, events: Array(1_001).fill('a') } })],
 ])('a value with %s counts as none', (_what, value) => {
   expect(parseHealth(healthKey('orders', 'barnabas-1'), Buffer.from(value))).toMatchObject({ record: null })

@@ -3,7 +3,8 @@ import { fnv1a } from './fnv1a.ts'
 import { probationAfterMax, probationCauses } from './probation-policy.ts'
 import type { Health } from './probation.ts'
 
-const time = z.int().nonnegative()
+/** What a status can say: up to the end of the year 9999. */
+const time = z.int().nonnegative().max(253_402_300_799_999)
 const count = z.int().nonnegative()
 const markMax = 16
 /** How many processes that are gone a record names at a time. */

@@ -131,6 +131,10 @@ test.each([
   ['an unknown status', JSON.stringify({ ...running, status: 'Dancing' })],
   ['a missing field', JSON.stringify({ ...running, since: undefined })],
   ['a generation as text', JSON.stringify({ ...running, generation: '7' })],
+  [
+    'a change at no time',
+    JSON.stringify({ ...running, history: [{ time: 'soon', from: null, to: 'Running', reason: '' }] }),
+  ],
   ['a prototype name', '{"__proto__":{"id":"orders"}}'],
 ])('%s is no status', (_, text) => {
   expect(parseStatus(text === null ? null : Buffer.from(text), 'orders')).toBeNull()

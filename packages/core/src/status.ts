@@ -9,7 +9,8 @@ export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
 export const statusHistoryMax = 20
 
 const statusChangeSchema = z.object({
-  time: z.string(),
+  // Counted with: how long a subscription rested is added to times to live.
+  time: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   from: z.enum(subscriptionStatuses).nullable(),
   to: z.enum(subscriptionStatuses),
   reason: z.string(),

@@ -99,6 +99,17 @@ test('the text for a person moves no cursor, wherever the bytes stand', () => {
   expect(text).toContain('response body\n  no\\u001b[2J')
 })
 
+test.each([
+  [9_000_000_000_000_000, '9999-12-31T23:59:59.999Z'],
+  [-1, '1969-12-31T23:59:59.999Z'],
+])('anybody may produce into a dead-letter topic, with a timestamp of %d too', (timestamp, written) => {
+  const headers = { ...binary, 'barnabas-dead-letter-reason': Buffer.from('TimeToLiveExceeded') }
+  const read = readDeadLetter({ topic: 'dead', partition: 0, offset: 4, timestamp, key: null, value: null, headers })
+  expect(read?.time).toBe(written)
+  expect(deadLetterJson(read!)).toMatchObject({ timestamp: written, time: written })
+  expect(deadLetterText(read!)).toContain(written)
+})
+
 test('a record without a reason is no dead letter', () => {
   expect(
     readDeadLetter({

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { rfc3339 } from '@barnabas/core'
 import type { HeaderValue, KafkaRecord, RecordHeaders } from '@barnabas/core'
 import type { DeadLetterRecord } from '../dead-letter-record.ts'
 import { dataOf, positionText } from '../dead-letter-record.ts'
@@ -37,7 +38,7 @@ export function deadLetterJson(letter: DeadLetterRecord): Readonly<Record<string
   const data = dataOf(letter)
   return {
     ...deadLetterSummaryJson(letter),
-    timestamp: new Date(timestamp).toISOString(),
+    timestamp: rfc3339(timestamp),
     key: bytesJson(key),
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, isList(value) ? value.map(bytesJson) : bytesJson(value)]),

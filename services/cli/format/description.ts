@@ -1,4 +1,4 @@
-import { destinationForDisplay, formatDuration } from '@barnabas/core'
+import { destinationForDisplay, formatDuration, rfc3339 } from '@barnabas/core'
 import type { StatusRecord, Subscription, WrittenSubscription } from '@barnabas/core'
 import type { PartitionProgress } from '../group-progress.ts'
 import { fields } from './fields.ts'
@@ -26,7 +26,7 @@ export function descriptionText(description: Description): string {
   const head: (readonly [string, string])[] = [
     ['id', id],
     ['status', statusText(statusWord(stored, status), status)],
-    ['revision', life === null ? '' : `${life.revision}, created ${new Date(life.generation).toISOString()}`],
+    ['revision', life === null ? '' : `${life.revision}, created ${rfc3339(life.generation)}`],
   ]
   const heldField = ['held', `${grouped(held)} due retries wait for their turn`] as const
   const skipped = status?.skippedOffsets ?? 0
