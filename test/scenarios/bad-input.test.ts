@@ -98,6 +98,7 @@ const odd: Record<string, Message> = {
   'header names of JavaScript': binaryEvent('__proto__', { headers: { constructor: 'a', toString: 'b' } }),
   'a value and a key of arbitrary bytes': binaryEvent('bytes', { data: notUtf8, key: notUtf8 }),
   'an empty key': binaryEvent('empty key', { key: '' }),
+  'a timestamp of tomorrow': { ...binaryEvent('tomorrow'), timestamp: String(Date.now() + 86_400_000) },
   'a timestamp of 1970': { ...binaryEvent('1970'), timestamp: '1' },
   'a timestamp that no calendar has': { ...binaryEvent('far'), timestamp: '9000000000000000000' },
 }

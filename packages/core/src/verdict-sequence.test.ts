@@ -23,6 +23,8 @@ interface Receiver {
   /** How long an attempt takes. */
   readonly attemptMs?: number
   readonly random?: () => number
+  /** When the event was published, by its producer's clock. */
+  readonly published?: number
 }
 
 interface Life {
@@ -34,10 +36,10 @@ interface Life {
 }
 
 function live(policy: RetryPolicy, receiver: Receiver = {}): Life {
-  const { status = () => 500, attemptMs = 0, random = () => 0 } = receiver
+  const { status = () => 500, attemptMs = 0, random = () => 0, published = begin - 5 } = receiver
   const attemptsAt: number[] = []
   const position = { topic: 'orders', partition: 3, offset: 42 }
-  let state = newDeliveryState({ id: 'orders-to-billing', generation: 1 }, position, begin - 5)
+  let state = newDeliveryState({ id: 'orders-to-billing', generation: 1 }, position, published)
   let now = begin
   for (;;) {
     const late = verdictWhenDue(state, policy, now, handling)
@@ -265,6 +267,24 @@ test.each(retryPresets)('a time scale of 0.01 makes %s a hundred times faster, a
     expect(at).toBeLessThanOrEqual(exact + index / second + 1e-9)
   }
 })
+
+test.each([
+  ['years ago', Date.parse('1998-02-03T04:05:06Z')],
+  ['before any calendar', -1],
+  ['in an hour', begin + hour],
+  ['in a hundred years', Date.parse('2126-03-01T12:00:00Z')],
+  ['when no calendar has a day for', Number.MAX_SAFE_INTEGER],
+])(
+  'A9, A10: an event that was published %s, by a clock that goes wrong, lives no shorter and no longer',
+  (_when, published) => {
+    for (const schedule of retryPresets) {
+      for (const maxAttempts of [30, 4]) {
+        const policy = retryPolicyOf({ schedule, maxAttempts, timeToLiveMs: 30 * minute }, 1)
+        expect(live(policy, { published }), schedule).toEqual(live(policy))
+      }
+    }
+  },
+)
 
 test('A6, A8, A9, B1, B2, C3: whatever happens, no attempt is early, none is beyond the limits, and it ends', () => {
   const statuses = fc.constantFrom(null, 205, 302, 400, 404, 408, 410, 429, 500, 503)

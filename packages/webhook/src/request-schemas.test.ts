@@ -80,6 +80,30 @@ describe('A2, A15, C1: content type and body, for one event and for several', ()
   })
 })
 
+test.each([
+  ['cloudevents', ['CloudEventSchemaV1_0'], (json: string) => cloudEvent('a').replace(data, json)],
+  ['event-grid', ['EventGridSchema', 'CloudEventSchemaV1_0'], (json: string) => eventGrid('a').replace(data, json)],
+  [
+    'custom',
+    ['CustomInputSchema', 'EventGridSchema', 'CloudEventSchemaV1_0'],
+    (json: string) => `{"key": "a", "document": ${json}}`,
+  ],
+] as const)(
+  '10 MB of data in %s come byte for byte in every schema, and what a header names is found in them',
+  (input, schemas, written) => {
+    const item = '{"name": "x\\u00e4\\n", "n": 1.50},'
+    const large = `{"items": [${item.repeat(10_000_000 / item.length)}0], "last": "found"}`
+    const event = eventOf(input, written(large))
+    const paths = [['data', 'last'] as const, ['document', 'last'] as const, ['data', 'document', 'last'] as const]
+    const headers = paths.map((path, index) => ({ kind: 'dynamic', name: `X-${index}`, path }) as const)
+    for (const schema of schemas) {
+      const { body, headers: sent } = request([event], { schema, headers })
+      expect(body!.includes(large), schema).toBe(true)
+      expect(Object.values(sent), schema).toContain('found')
+    }
+  },
+)
+
 describe('what arrives is read by the SDKs', () => {
   const deserializer = new EventGridDeserializer()
 
