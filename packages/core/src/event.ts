@@ -72,6 +72,17 @@ export function decodeEvent(record: Pick<KafkaRecord, 'value' | 'headers'>): Dec
   )
 }
 
+/** Whether its headers say that it is a CloudEvent, whatever it is. */
+export function claimsToBeCloudEvent(headers: RecordHeaders): boolean {
+  const names = Object.keys(headers)
+  const contentType = contentTypeOf(headers, names)
+  if (contentType === null || contentType === 'several') return names.some(marksBinaryMode)
+  return (
+    mediaTypeEssence(contentType.toString('latin1')).startsWith('application/cloudevents') ||
+    names.some(marksBinaryMode)
+  )
+}
+
 function decodeStructured(value: Buffer | null): DecodedEvent {
   if (value === null || value.length === 0) return malformed('the value is empty')
   const content = structuredContent(value)

@@ -272,10 +272,6 @@ test.each<[field: object, message: string]>([
 })
 
 test.each<[field: object, message: string]>([
-  [
-    { input: 'kafka-record' },
-    'input: kafka-record is not available in this version; only cloudevents, event-grid, custom',
-  ],
   [{ faultTolerance: 'prohibited' }, 'faultTolerance: prohibited is not available in this version; only allowed'],
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],

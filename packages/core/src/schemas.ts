@@ -3,7 +3,7 @@ export const notations = ['barnabas', 'event-grid', 'event-grid-kubernetes'] as 
 export type Notation = (typeof notations)[number]
 
 /** What a source topic carries (interface, `input`). */
-export const eventInputs = ['cloudevents', 'event-grid', 'custom'] as const
+export const eventInputs = ['cloudevents', 'event-grid', 'custom', 'kafka-record'] as const
 export type EventInput = (typeof eventInputs)[number]
 
 /** What a webhook gets an event in, by Event Grid's names (row A15). */
@@ -18,4 +18,5 @@ export const schemasOf: Readonly<Record<EventInput, readonly DeliverySchema[]>> 
   cloudevents: ['CloudEventSchemaV1_0'],
   'event-grid': ['CloudEventSchemaV1_0', 'EventGridSchema'],
   custom: ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomInputSchema'],
+  'kafka-record': ['CloudEventSchemaV1_0'],
 }

@@ -14,6 +14,7 @@ import { field, isMapping, mapping, notAvailable, readList, readNumber, readText
 import { readHeaders } from './subscription-headers.ts'
 import { readClientErrors, readProbationLengths, readProbationSteps } from './subscription-probation.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
+import { kafkaRecordSchema } from './subscription-kafka-record.ts'
 import { readInputSchemaMapping } from './subscription-schemas.ts'
 
 const topicsMax = 100
@@ -59,7 +60,7 @@ export const subscriptionSchema = mapping({
   topics: field(readTopics),
   sink: field(readSink),
   from: oneOf(['latest', 'earliest']),
-  input: oneOf(eventInputs, ['kafka-record']),
+  input: oneOf(eventInputs),
   types: field(readTypes).optional(),
   filters: field(readFilters).optional(),
   headers: field(readHeaders).optional(),
@@ -74,6 +75,7 @@ export const subscriptionSchema = mapping({
   endpoint: oneOf(endpointKinds),
   notation: oneOf(notations, ['eventbridge']),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
+  kafkaRecord: noneOr(kafkaRecordSchema).optional(),
   probation: noneOr(probationSchema).optional(),
   handshake: oneOf(handshakeForms),
   rate: onlyDefault('none', (value) => value === 'none'),
@@ -88,6 +90,7 @@ export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(subscriptionSchema.shape)
   if (path[0] === 'retry') return Object.keys(retrySchema.shape)
   if (path[0] === 'batch') return Object.keys(batchSchema.shape)
+  if (path[0] === 'kafkaRecord') return Object.keys(kafkaRecordSchema.shape)
   if (path[0] === 'probation') return Object.keys(probationSchema.shape)
   if (path[0] !== 'deadLetter') return []
   return Object.keys(path[1] === 'blob' ? blobSchema.shape : deadLetterSchema.shape)

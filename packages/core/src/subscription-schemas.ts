@@ -1,9 +1,12 @@
 import type { FieldMapping, InputSchemaMapping } from './custom-event.ts'
+import type { KafkaRecordInput } from './kafka-record-event.ts'
 import { didYouMean } from './nearest-name.ts'
 import { schemasOf } from './schemas.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
+import { kafkaRecordOf } from './subscription-kafka-record.ts'
+import type { WrittenKafkaRecord } from './subscription-kafka-record.ts'
 
 const textLengthMax = 1_024
 const withoutDefault = ['id', 'topic', 'eventTime'] as const
@@ -63,6 +66,7 @@ function readFieldMapping(value: unknown, mayDefault: boolean, report: Report, n
 export interface WrittenSchemas {
   readonly input?: EventInput | undefined
   readonly inputSchemaMapping?: 'none' | InputSchemaMapping | undefined
+  readonly kafkaRecord?: 'none' | WrittenKafkaRecord | undefined
   readonly schema?: DeliverySchema | undefined
   readonly mode?: 'binary' | 'structured' | undefined
   readonly notation?: Notation | undefined
@@ -71,6 +75,7 @@ export interface WrittenSchemas {
 export interface ResolvedSchemas {
   readonly input: EventInput
   readonly inputSchemaMapping: InputSchemaMapping
+  readonly kafkaRecord?: KafkaRecordInput
   readonly notation: Notation
   readonly schema: DeliverySchema
   readonly mode: 'binary' | 'structured'
@@ -87,6 +92,7 @@ export function schemasOfWritten(written: WrittenSchemas): ResolvedSchemas {
   return {
     input,
     inputSchemaMapping: inputSchemaMapping === 'none' ? {} : inputSchemaMapping,
+    ...(input === 'kafka-record' ? { kafkaRecord: kafkaRecordOf(written.kafkaRecord) } : {}),
     notation,
     schema,
     mode: written.mode ?? implied,
@@ -102,6 +108,11 @@ export function problemsOfSchemas(written: WrittenSchemas): SubscriptionProblem[
       problemAt(['inputSchemaMapping'], `says how to read input: custom, not ${input}; leave one of them out`),
     )
   }
+  if (written.kafkaRecord !== undefined && written.kafkaRecord !== 'none' && input !== 'kafka-record') {
+    problems.push(
+      problemAt(['kafkaRecord'], `says how to read input: kafka-record, not ${input}; leave one of them out`),
+    )
+  }
   if (mode === 'binary' && schema !== 'CloudEventSchemaV1_0') {
     problems.push(problemAt(['mode'], `only CloudEvents have a binary mode; with schema: ${schema} leave it out`))
   } else if (mode === 'binary' && notation === 'event-grid-kubernetes') {
@@ -114,6 +125,8 @@ function refusalOf(input: EventInput, schema: DeliverySchema): string {
   if (schema === 'CustomInputSchema') {
     return `only a custom document can be delivered as one; with input: ${input} choose one of ${schemasOf[input].join(', ')}`
   }
+  if (input === 'kafka-record')
+    return `a Kafka record is delivered as a CloudEvent; with input: ${input} only CloudEventSchemaV1_0`
   return `CloudEvents have no form in Event Grid's schema, which would lose their extension attributes; with input: ${input} only ${schemasOf[input].join(', ')}`
 }
 

@@ -4,6 +4,7 @@ import type { InputSchemaMapping } from './custom-event.ts'
 import type { DeliveryAttribute } from './delivery-attributes.ts'
 import type { Filter } from './filter.ts'
 import type { HandshakeForm } from './handshake-form.ts'
+import type { KafkaRecordInput } from './kafka-record-event.ts'
 import type { ProbationPolicy } from './probation-policy.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
@@ -23,6 +24,8 @@ export interface Subscription {
   readonly input: EventInput
   /** With `input: custom`. */
   readonly inputSchemaMapping: InputSchemaMapping
+  /** With `input: kafka-record`. */
+  readonly kafkaRecord?: KafkaRecordInput
   /** Exact CloudEvents types; empty for all. */
   readonly types: readonly string[]
   readonly filters: readonly Filter[]
