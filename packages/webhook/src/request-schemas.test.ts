@@ -1,6 +1,6 @@
-import { decodeInput } from '@barnabas/core'
+import { decodeInput, handshakeRequest } from '@barnabas/core'
 import type { CloudEvent, DeliveryAttribute, InputSchema, RequestShape } from '@barnabas/core'
-import { EventGridDeserializer } from '@azure/eventgrid'
+import { EventGridDeserializer, isSystemEvent } from '@azure/eventgrid'
 import { HTTP } from 'cloudevents'
 import type { CloudEvent as SdkEvent } from 'cloudevents'
 import { describe, expect, test } from 'vitest'
@@ -121,6 +121,30 @@ describe('what arrives is read by the SDKs', () => {
       request([eventOf('custom', custom('k'))], { schema: 'EventGridSchema' }).body!.toString(),
     )
     expect(made).toMatchObject({ id: 'k', eventType: 'made', data: { key: 'k', n: 1 } })
+  })
+
+  test("Microsoft's, a handshake: its receiver finds the code to answer with, and the URL", async () => {
+    const url = 'https://barnabas.example.com/handshakes/orders/token'
+    const asked = { form: 'event-grid', code: 'a-code', url, eventId: 'e', now: 0, origin: 'o', rate: null } as const
+    const { body } = handshakeRequest({ id: 'orders', topics: ['orders'] }, asked)
+    const [event] = await deserializer.deserializeEventGridEvents(body!)
+    expect(isSystemEvent('Microsoft.EventGrid.SubscriptionValidationEvent', event!)).toBe(true)
+    expect(event).toMatchObject({ data: { validationCode: 'a-code', validationUrl: url }, eventTime: new Date(0) })
+  })
+
+  test("Microsoft's, CloudEvents as Event Grid on Kubernetes sends them, alone and several", async () => {
+    const [one, two] = [eventOf('cloudevents', cloudEvent('a')), eventOf('cloudevents', cloudEvent('b'))] as const
+    for (const events of [[one], [one, two]] as const) {
+      const { headers, body } = request(events, { notation: 'event-grid-kubernetes' })
+      expect(headers['content-type']).toBe(batchType)
+      const ids = events.map(({ attributes }) => attributes.get('id'))
+      const byMicrosoft = await deserializer.deserializeCloudEvents(body!.toString())
+      expect(byMicrosoft.map((event) => [event.id, event.extensionAttributes])).toEqual(
+        ids.map((each) => [each, { region: 'eu' }]),
+      )
+      const byProject = [HTTP.toEvent<unknown>({ headers, body: body!.toString() })].flat()
+      expect(byProject.map((event) => [event.id, event['region']])).toEqual(ids.map((each) => [each, 'eu']))
+    }
   })
 
   test("Microsoft's and the CloudEvents project's, as CloudEvents", async () => {
