@@ -489,6 +489,43 @@ test.each<[string, boolean]>([
   expect(problems(put({ filter }))).toEqual([])
 })
 
+// As the samples of the REST specification have them; the later ones are of 2023-06-01-preview and 2023-12-15-preview.
+test.each<[string, Json]>([
+  ['AzureFunction', { resourceId: '/a/sites/shop/functions/Billing', maxEventsPerBatch: 1 }],
+  ['EventHub', { resourceId: '/a/namespaces/shop/eventhubs/orders' }],
+  ['ServiceBusQueue', { resourceId: '/a/namespaces/shop/queues/orders' }],
+  ['ServiceBusTopic', { resourceId: '/a/namespaces/shop/topics/orders' }],
+  ['HybridConnection', { resourceId: '/a/namespaces/shop/hybridConnections/orders' }],
+  ['StorageQueue', { resourceId: '/a/storageAccounts/shop', queueName: 'orders', queueMessageTimeToLiveInSeconds: -1 }],
+  ['PartnerDestination', { resourceId: '/a/partnerDestinations/shop' }],
+  ['MonitorAlert', { severity: 'Sev2', description: 'an alert', actionGroups: ['/a/actiongroups/shop'] }],
+  ['NamespaceTopic', { resourceId: '/a/namespaces/shop/topics/orders' }],
+])(
+  '%s is refused by its name, with what to write instead; with a sink beside it that is delivered to',
+  (type, properties) => {
+    const document = put({ destination: { endpointType: type, properties } })
+    expect(problems(document)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^properties\\.destination\\.endpointType: ${type} is no destination here, .*(sink:|endpointUrl) https://`,
+        ),
+      ),
+    ])
+    const { fields, warnings } = translated(document, { id: 'a', ...topics, sink: url })
+    expect(fields['sink']).toBe(url)
+    expect(warnings.filter((each) => each.includes(`${type} gets nothing from here`))).toHaveLength(1)
+  },
+)
+
+test.each<[string, Json]>([
+  ['of a topic on Kubernetes', { topicName: 'orders', topicInfo: { kind: 'AzureArc' } }],
+  ['that reads a subscription', { scope: 'subscriptions/1', eventSubscriptionName: 'orders' }],
+])('a sample of the REST specification %s is refused as no event subscription', (_what, parameters) => {
+  expect(problems({ parameters, responses: {} })).toContainEqual(
+    expect.stringContaining('parameters: holds no eventSubscriptionInfo'),
+  )
+})
+
 test('TLS versions that are not spoken, and tokens that an own header stands in for, are warnings', () => {
   const document = webhook({ minimumTlsVersionAllowed: '1.0', azureActiveDirectoryTenantId: 't' })
   const beside = { id: 'a', ...topics, headers: { authorization: { secret: 'TOKEN' } } }
