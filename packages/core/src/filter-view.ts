@@ -12,6 +12,8 @@ export interface FilterView {
   readonly attributes: CloudEvent['attributes']
   /** The value at a key, undefined where there is none. `operand` is what it will be compared with. */
   valueOf(key: FilterKey, operand: Operator['operand']): unknown
+  /** What is in the event's data as a CloudEvent; undefined where it has none, or none that is JSON. */
+  data(): unknown
 }
 
 /** The names that a key joins with dots; a name that holds a dot cannot be addressed. */
@@ -25,6 +27,8 @@ export function filterKey(key: string): FilterKey {
   const path = key.split('.')
   return { path, envelope: path[0]!.toLowerCase() }
 }
+
+const dataKey = filterKey('data')
 
 /** An event in whatever schema it came, by the names of that schema. */
 export function eventView(event: CloudEvent): FilterView {
@@ -41,6 +45,7 @@ export function cloudEventView(event: CloudEvent): FilterView {
   const data = once(() => dataOf(event))
   return {
     attributes,
+    data,
     valueOf({ path, envelope }, operand) {
       if (envelope === 'data') return valueAt(data(), path, 1)
       if (path.length > 1) return undefined
@@ -53,21 +58,19 @@ export function cloudEventView(event: CloudEvent): FilterView {
 /** The members of an event in Event Grid's schema; the case of the outermost names does not count. */
 export function eventGridView(attributes: CloudEvent['attributes'], json: Buffer): FilterView {
   const document = once(() => parsed(json))
-  return {
-    attributes,
-    valueOf({ path, envelope }) {
-      const root = document()
-      if (!isObject(root)) return undefined
-      const name = Object.hasOwn(root, path[0]!) ? path[0]! : nameIgnoringCase(root, envelope)
-      return name === undefined ? undefined : valueAt(root[name], path, 1)
-    },
+  const valueOf = ({ path, envelope }: FilterKey): unknown => {
+    const root = document()
+    if (!isObject(root)) return undefined
+    const name = Object.hasOwn(root, path[0]!) ? path[0]! : nameIgnoringCase(root, envelope)
+    return name === undefined ? undefined : valueAt(root[name], path, 1)
   }
+  return { attributes, valueOf, data: () => valueOf(dataKey) }
 }
 
 /** The members of a document in a schema of one's own, as they are called there. */
 export function customView(attributes: CloudEvent['attributes'], json: Buffer): FilterView {
   const document = once(() => parsed(json))
-  return { attributes, valueOf: ({ path }) => valueAt(document(), path, 0) }
+  return { attributes, data: document, valueOf: ({ path }) => valueAt(document(), path, 0) }
 }
 
 function nameIgnoringCase(object: Readonly<Record<string, unknown>>, lowerCase: string): string | undefined {
@@ -75,7 +78,7 @@ function nameIgnoringCase(object: Readonly<Record<string, unknown>>, lowerCase: 
 }
 
 /** Steps through objects alone: an array has elements and no names. */
-function valueAt(root: unknown, path: readonly string[], from: number): unknown {
+export function valueAt(root: unknown, path: readonly string[], from: number): unknown {
   let value = root
   for (let index = from; index < path.length; index += 1) {
     const name = path[index]!
@@ -87,7 +90,8 @@ function valueAt(root: unknown, path: readonly string[], from: number): unknown 
 
 const jsonNumberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-function attributeValue(text: string, operand: Operator['operand']): unknown {
+/** A context attribute as an operand of that type wants it, for a Kafka header has no type. */
+export function attributeValue(text: string, operand: Operator['operand']): unknown {
   if (operand === 'boolean') return text === 'true' || (text === 'false' ? false : text)
   const isNumeric = operand === 'number' || operand === 'range'
   return isNumeric && jsonNumberPattern.test(text) ? Number(text) : text

@@ -3,12 +3,14 @@ import type { AdvancedFilter } from './advanced-filter.ts'
 import type { CloudEvent } from './event.ts'
 import { eventView } from './filter-view.ts'
 import type { FilterView } from './filter-view.ts'
+import { compilePattern } from './pattern.ts'
+import type { EventPattern } from './pattern.ts'
 import { compileSubjectFilter } from './subject-filter.ts'
 import type { SubjectFilter } from './subject-filter.ts'
 
 /**
- * The filters of the CloudEvents Subscriptions API, whose attribute names are those of `CloudEvent.attributes`, and
- * two of Event Grid's.
+ * The filters of the CloudEvents Subscriptions API, whose attribute names are those of `CloudEvent.attributes`, two
+ * of Event Grid's, and EventBridge's event patterns.
  */
 export type Filter =
   | { readonly exact: Readonly<Record<string, string>> }
@@ -19,6 +21,7 @@ export type Filter =
   | { readonly not: Filter }
   | { readonly advanced: AdvancedFilter }
   | { readonly subject: SubjectFilter }
+  | { readonly pattern: EventPattern }
 
 type Predicate = (view: FilterView) => boolean
 
@@ -57,6 +60,8 @@ function compile(filter: Filter): Predicate {
       return compileAdvancedFilter(filter.advanced)
     case 'subject' in filter:
       return compileSubjectFilter(filter.subject)
+    case 'pattern' in filter:
+      return compilePattern(filter.pattern)
     default:
       throw new TypeError(`unknown filter ${JSON.stringify(filter satisfies never)}`)
   }

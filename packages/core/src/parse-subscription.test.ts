@@ -284,7 +284,6 @@ test.each<[field: object, message: string]>([
   [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
-  [{ filters: [{ pattern: {} }] }, 'filters[0].pattern: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
 ])('%j of a later version is refused by name', (change, message) => {
   expect(messages({ ...least, ...change })).toEqual([message])

@@ -2,13 +2,15 @@ import { advancedFiltersMax, operandsMax, readAdvancedFilter, readSubjectFilter 
 import type { AdvancedBudget } from './event-grid-filters.ts'
 import type { Filter } from './filter.ts'
 import { didYouMean } from './nearest-name.ts'
+import { patternFieldsMax, readPattern } from './read-pattern.ts'
+import type { PatternBudget } from './read-pattern.ts'
 import type { Report } from './subscription-field.ts'
 import { isMapping, shown } from './subscription-field.ts'
 
 const depthMax = 8
 const filtersMax = 200
 const valueLengthMax = 1_024
-const laterOperators = ['pattern', 'sql']
+const laterOperators = ['sql']
 
 type OperatorOf<Each> = Each extends Filter ? keyof Each : never
 type OperandOf<Name extends PropertyKey> = Extract<Filter, Readonly<Record<Name, unknown>>>[Name]
@@ -16,7 +18,7 @@ type OperandOf<Name extends PropertyKey> = Extract<Filter, Readonly<Record<Name,
 /** Where in the filters of a subscription one stands, and what all of them may still hold. */
 interface Place {
   readonly depth: number
-  readonly budget: { filtersLeft: number; readonly advanced: AdvancedBudget }
+  readonly budget: { filtersLeft: number; readonly advanced: AdvancedBudget; readonly pattern: PatternBudget }
   readonly report: Report
 }
 
@@ -31,17 +33,19 @@ const readers: {
   not: readFilter,
   subject: (operand, { report }) => readSubjectFilter(operand, report),
   advanced: (operand, { budget, report }) => readAdvancedFilter(operand, budget.advanced, report),
+  pattern: (operand, { budget, report }) => readPattern(operand, report, budget.pattern),
 }
 const operators = Object.keys(readers)
 
 /**
- * Reads the filters of the CloudEvents Subscriptions API (0.1, §3.2.4.1.1) and of Event Grid: each filter is a mapping
+ * Reads the filters of the CloudEvents Subscriptions API (0.1, §3.2.4.1.1), of Event Grid and of EventBridge: each filter is a mapping
  * with exactly one operator; names, values and lists are not empty. At most 8 deep and 200 in all, because every event
  * is put to each of them.
  */
 export function readFilters(value: unknown, report: Report): readonly Filter[] | undefined {
   const advanced = { filtersLeft: advancedFiltersMax, operandsLeft: operandsMax }
-  return readFilterList(value, { depth: 1, budget: { filtersLeft: filtersMax, advanced }, report })
+  const pattern = { fieldsLeft: patternFieldsMax }
+  return readFilterList(value, { depth: 1, budget: { filtersLeft: filtersMax, advanced, pattern }, report })
 }
 
 function readFilterList(value: unknown, place: Place): readonly Filter[] | undefined {
