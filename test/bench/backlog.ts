@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
-import { benchHeaders, benchValue } from './events.ts'
+import { benchRecord } from './events.ts'
+import type { BenchRecord } from './events.ts'
 
 /** A topic of events that are spread evenly over its partitions. */
 export interface Backlog {
@@ -14,7 +15,11 @@ export const backlogPartitions = 8
 const sentAtOnce = 500
 const saidEvery = 100_000
 
-export async function createBacklog(brokers: string, say: (line: string) => void): Promise<Backlog> {
+export async function createBacklog(
+  brokers: string,
+  say: (line: string) => void,
+  recordOf: (index: number) => BenchRecord = benchRecord,
+): Promise<Backlog> {
   const kafka = new Kafka({ clientId: 'bench', brokers: brokers.split(','), logLevel: logLevel.NOTHING })
   const admin = kafka.admin()
   const producer = kafka.producer()
@@ -34,8 +39,7 @@ export async function createBacklog(brokers: string, say: (line: string) => void
       for (let first = 0, batch = 0; first < events; first += atOnce, batch += 1) {
         const messages = Array.from({ length: Math.min(atOnce, events - first) }, (_, index) => ({
           partition: batch % backlogPartitions,
-          value: benchValue(first + index),
-          headers: benchHeaders(first + index),
+          ...recordOf(first + index),
         }))
         await producer.send({ topic, messages, acks: -1 })
         if (first > 0 && first % saidEvery === 0) say(`${first} of ${events} events of the backlog are written`)
@@ -54,8 +58,9 @@ export async function withBacklog<T>(
   { brokers, say }: { readonly brokers: string; readonly say: (line: string) => void },
   events: number,
   use: (backlog: Backlog) => Promise<T>,
+  recordOf?: (index: number) => BenchRecord,
 ): Promise<T> {
-  const backlog = await createBacklog(brokers, say)
+  const backlog = await createBacklog(brokers, say, recordOf)
   try {
     if (events > 0) await backlog.add(events)
     return await use(backlog)

@@ -20,6 +20,28 @@ export function benchSource(index: number): string {
   return `/bench/${index % 2 === 0 ? 'even' : 'odd'}/${index % benchSources}`
 }
 
+/** A record of a backlog. */
+export interface BenchRecord {
+  readonly value: Buffer
+  readonly headers: Record<string, string>
+}
+
+export const benchRecord = (index: number): BenchRecord => ({ value: benchValue(index), headers: benchHeaders(index) })
+
+/** The same event in Event Grid's schema: its kilobyte of data in an envelope. */
+export function eventGridRecord(index: number): BenchRecord {
+  const envelope = JSON.stringify({
+    id: `event-${index}`,
+    topic: benchSource(index),
+    subject: `orders/${index}`,
+    eventType: benchType,
+    eventTime: '2026-01-01T00:00:00.000Z',
+    dataVersion: '1.0',
+    metadataVersion: '1',
+  })
+  return { value: Buffer.from(`${envelope.slice(0, -1)},"data":${benchValue(index).toString()}}`), headers: {} }
+}
+
 const valueBytes = 1_024
 
 export function benchValue(index: number): Buffer {

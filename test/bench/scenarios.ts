@@ -7,6 +7,7 @@ import { lateness } from './lateness.ts'
 import { allMatch, fewMatch } from './many-subscriptions.ts'
 import { memory } from './memory.ts'
 import type { Scenario } from './scenario.ts'
+import { schemas } from './schemas.ts'
 import { someFail } from './some-fail.ts'
 import { troubledNeighbours } from './troubled-neighbours.ts'
 
@@ -22,4 +23,5 @@ export const scenarios: Readonly<Record<string, { readonly title: string; readon
   S9: { title: 'a hundred subscriptions, each takes 1 %; the cost of idle ones', run: fewMatch },
   S10: { title: 'processes come and go: how long events wait', run: comeAndGo },
   S11: { title: 'a hundred events in a request', run: batches },
+  S12: { title: 'events converted from one schema to another', run: schemas },
 }
