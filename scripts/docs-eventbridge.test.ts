@@ -16,3 +16,33 @@ test.each(codeBlocks(eventBridge, 'Patterns').filter(({ language }) => language 
     expect(parseSubscription(parse(text))).toMatchObject({ kind: 'valid', warnings: [] })
   },
 )
+
+const example = () => {
+  const json = codeBlocks(eventBridge, 'Bring your event stream').find(({ language }) => language === 'json')
+  return JSON.parse(json?.text ?? '') as Readonly<Record<string, unknown>>
+}
+
+test('the example of an event stream validates', () => {
+  expect(parseSubscription(example())).toMatchObject({
+    kind: 'valid',
+    subscription: { id: 'orders-to-billing', concurrency: 4, retry: { schedule: 'exponential-decay' } },
+  })
+})
+
+test.each([...tableOf(eventBridge, 'Bring your event stream').keys()])('%s is known', (field) => {
+  const path = field.split('.')
+  const unknown = [...path.slice(0, -1), `${path.at(-1)}x`]
+  expect(unknownFields(at(path, 7))).toEqual([])
+  expect(unknownFields(at(unknown, 7))).toHaveLength(1)
+})
+
+function unknownFields(fields: object): readonly string[] {
+  const parsed = parseSubscription({ ...example(), ...fields })
+  const problems = parsed.kind === 'valid' ? [] : parsed.problems
+  return problems.map(({ message }) => message).filter((message) => message.includes('is not a field of EventBridge'))
+}
+
+/** `{ a: { b: value } }` of `a.b`. */
+function at([first = '', ...rest]: readonly string[], value: unknown): object {
+  return { [first]: rest.length === 0 ? value : at(rest, value) }
+}

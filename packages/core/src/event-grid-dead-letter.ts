@@ -1,5 +1,5 @@
-import type { Place } from './event-grid-place.ts'
-import { comesFrom, fieldsAt, fieldsWithProperties, reportAt, textAt, warnAt, wordAt } from './event-grid-place.ts'
+import type { Place } from './notation-place.ts'
+import { comesFrom, fieldsAt, fieldsWithProperties, reportAt, textAt, warnAt, wordAt } from './notation-place.ts'
 import { shown } from './subscription-field.ts'
 
 const textLengthMax = 1_000

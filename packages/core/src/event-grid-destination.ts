@@ -1,5 +1,5 @@
 import { headersOf } from './event-grid-headers.ts'
-import type { Place } from './event-grid-place.ts'
+import type { Place } from './notation-place.ts'
 import {
   comesFrom,
   fieldsAt,
@@ -9,7 +9,7 @@ import {
   textAt,
   warnAt,
   wordAt,
-} from './event-grid-place.ts'
+} from './notation-place.ts'
 import { isMapping, readNumber } from './subscription-field.ts'
 
 const urlLengthMax = 10_000

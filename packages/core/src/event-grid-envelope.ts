@@ -1,5 +1,5 @@
-import type { Place } from './event-grid-place.ts'
-import { placeAt, reportAt } from './event-grid-place.ts'
+import type { Place } from './notation-place.ts'
+import { placeAt, reportAt } from './notation-place.ts'
 import { isMapping, shown } from './subscription-field.ts'
 
 /** What stands around an event subscription in Azure's API, templates and answers, and says nothing about delivery. */
@@ -135,7 +135,7 @@ function checkType(type: Place): void {
  * The id that a name becomes: in lower case, because ids are. null and a problem when it does not fit; it is never
  * changed beyond that, so that two names do not become one subscription by surprise.
  */
-export function idOf(name: Place): string | null {
+export function idOf(name: Place, beside = '`properties`'): string | null {
   const { value } = name
   if (value === undefined) return null
   if (typeof value !== 'string') {
@@ -145,7 +145,7 @@ export function idOf(name: Place): string | null {
   const id = value.trim().toLowerCase()
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(id)) return id
   const proposal = proposedId(id)
-  const mend = proposal === '' ? 'add --id ID' : `add --id ${proposal}, or \`id: ${proposal}\` beside \`properties\``
+  const mend = proposal === '' ? 'add --id ID' : `add --id ${proposal}, or \`id: ${proposal}\` beside ${beside}`
   reportAt(name)(
     `${shown(value)} is no id: 1–63 lower-case letters, digits and "-", beginning with a letter or digit; ${mend}`,
   )

@@ -1,5 +1,5 @@
-import type { Place } from './event-grid-place.ts'
-import { booleanAt, comesFrom, entriesAt, fieldsWithProperties, reportAt, textAt, wordAt } from './event-grid-place.ts'
+import type { Place } from './notation-place.ts'
+import { booleanAt, comesFrom, entriesAt, fieldsWithProperties, reportAt, textAt, wordAt } from './notation-place.ts'
 import { isMapping, shown } from './subscription-field.ts'
 
 /** Row A20. */

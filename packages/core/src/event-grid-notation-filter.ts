@@ -1,5 +1,5 @@
-import type { Place } from './event-grid-place.ts'
-import { booleanAt, comesFrom, entriesAt, fieldsAt, reportAt, textAt } from './event-grid-place.ts'
+import type { Place } from './notation-place.ts'
+import { booleanAt, comesFrom, entriesAt, fieldsAt, reportAt, textAt } from './notation-place.ts'
 import { shown } from './subscription-field.ts'
 
 /** Not supported by Event Grid on Kubernetes (`filter-events.md`). */

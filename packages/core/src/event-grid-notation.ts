@@ -2,22 +2,13 @@ import { translateDeadLetter } from './event-grid-dead-letter.ts'
 import { translateDestination } from './event-grid-destination.ts'
 import { idOf, openEnvelope, propertyFields } from './event-grid-envelope.ts'
 import { translateFilter } from './event-grid-notation-filter.ts'
-import type { Findings, Origin, Place } from './event-grid-place.ts'
-import { comesFrom, entriesAt, fieldsAt, reportAt, textAt, warnAt, wordAt } from './event-grid-place.ts'
+import type { Findings, Place } from './notation-place.ts'
+import { comesFrom, entriesAt, fieldsAt, reportAt, textAt, warnAt, wordAt } from './notation-place.ts'
+import { isOwn, merged } from './notation-own.ts'
+import type { Translation } from './notation-own.ts'
 import type { DeliverySchema } from './schemas.ts'
 import { deliverySchemas } from './schemas.ts'
-import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, readNumber } from './subscription-field.ts'
-
-export type EventGridTranslation =
-  | {
-      readonly kind: 'translated'
-      /** A subscription as a person would write it in our own notation; the ordinary schema reads it. */
-      readonly fields: Readonly<Record<string, unknown>>
-      readonly warnings: readonly string[]
-      readonly origins: readonly Origin[]
-    }
-  | { readonly kind: 'invalid'; readonly problems: readonly SubscriptionProblem[] }
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -33,8 +24,8 @@ const inputs = {
  * of the two engines is meant. Our own fields may stand beside `properties`, and win: mappings field by field, all
  * others as a whole. Never throws, whatever the input.
  */
-export function translateEventGrid(document: Fields): EventGridTranslation {
-  const findings: Findings = { problems: [], warnings: [], origins: [] }
+export function translateEventGrid(document: Fields): Translation {
+  const findings: Findings = { product: 'Event Grid', problems: [], warnings: [], origins: [] }
   const { properties, own, name } = openEnvelope({ path: [], value: document, findings })
   const fields = fieldsAt(properties, propertyFields)
   const isKubernetes = own['notation'] === 'event-grid-kubernetes'
@@ -149,18 +140,4 @@ function withPlainMapping(own: Fields): Fields {
   const mapping = own['inputSchemaMapping']
   if (!isMapping(mapping) || !Object.hasOwn(mapping, 'inputSchemaMappingType')) return own
   return mapping['inputSchemaMappingType'] === 'Json' ? { ...own, inputSchemaMapping: mapping['properties'] } : own
-}
-
-function merged(translated: Fields, own: Fields): Fields {
-  const entries = Object.entries(own).map(([name, value]) => {
-    const below = Object.hasOwn(translated, name) ? translated[name] : undefined
-    return [name, isMapping(below) && isMapping(value) ? { ...below, ...value } : value] as const
-  })
-  return { ...translated, ...Object.fromEntries(entries) }
-}
-
-function isOwn([name, below]: Origin['ours'], own: Fields): boolean {
-  if (typeof name !== 'string' || !Object.hasOwn(own, name)) return false
-  const value = own[name]
-  return !isMapping(value) || (below !== undefined && Object.hasOwn(value, below))
 }

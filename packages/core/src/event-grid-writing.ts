@@ -1,5 +1,6 @@
 import { parseDuration } from './duration.ts'
 import { translateEventGrid } from './event-grid-notation.ts'
+import { differences, maskedUrl, withoutAbsent, withPart } from './notation-writing.ts'
 import type { ReadSubscription } from './parse-subscription.ts'
 import { parseSize } from './size.ts'
 import { isMapping } from './subscription-field.ts'
@@ -47,7 +48,7 @@ export function writeEventGrid(
     read = translation
   }
 
-  const beside = differences(fields, read)
+  const beside = differences(wantedOf(fields, read), read)
   const { url, isMasked } = maskedUrl(written.sink)
   const document = {
     name: written.id,
@@ -135,54 +136,10 @@ function translated(document: Fields): Fields | null {
   return translation.kind === 'translated' ? translation.fields : null
 }
 
-/** What has to stand beside `properties`, so that what is read from there is what was written; of mappings what differs. */
-function differences(written: Fields, read: Fields): Fields {
+/** What has to come out of the translation, so that it is what was written. */
+function wantedOf(written: Fields, read: Fields): Fields {
   const retry = { schedule: 'event-grid', ...(written['retry'] as Fields | undefined) }
-  const wanted: Fields = { ...withoutAbsent(ownDefaults, read), ...written, retry }
-  const differing = Object.entries(wanted).filter(([name, value]) => !isSame(value, read[name]))
-  return Object.fromEntries(differing.map(([name, value]) => [name, differingFields(value, read[name])]))
-}
-
-function withoutAbsent(fields: Fields, present: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => present[name] !== undefined))
-}
-
-function differingFields(wanted: unknown, found: unknown): unknown {
-  if (!isMapping(wanted) || !isMapping(found)) return wanted
-  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => !isSame(value, found[name])))
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(meaningOf(one)) === JSON.stringify(meaningOf(other))
-}
-
-/** `24h` and `1440m`, `64KB` and `65536B` mean the same. */
-function meaningOf(value: unknown): unknown {
-  const duration = parseDuration(value)
-  if (duration !== null) return { duration }
-  const size = parseSize(value)
-  if (size !== null) return { size }
-  if (Array.isArray(value)) return value.map(meaningOf)
-  if (!isMapping(value)) return value
-  const entries = Object.entries(value).map(([name, each]) => [name, meaningOf(each)] as const)
-  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1))
-}
-
-function withPart(whole: Fields, part: Fields): Fields {
-  const entries = Object.entries(part).map(([name, value]) => {
-    const below = whole[name]
-    return [name, isMapping(below) && isMapping(value) ? withPart(below, value) : value] as const
-  })
-  return { ...whole, ...Object.fromEntries(entries) }
-}
-
-/** Every value of the query may be a key; nobody can tell by its name. */
-function maskedUrl(url: string): { readonly url: string; readonly isMasked: boolean } {
-  const [whole = '', fragment] = url.split(/#(.*)/s)
-  const [base = '', query] = whole.split(/\?(.*)/s)
-  if (query === undefined || query === '') return { url, isMasked: false }
-  const masked = query.split('&').map((part) => (part.includes('=') ? part.replace(/=.*$/s, '=***') : '***'))
-  return { url: `${base}?${masked.join('&')}${fragment === undefined ? '' : `#${fragment}`}`, isMasked: true }
+  return { ...withoutAbsent(ownDefaults, read), ...written, retry }
 }
 
 function notesOf(document: Fields, properties: Fields, isMasked: boolean): readonly string[] {

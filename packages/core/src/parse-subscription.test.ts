@@ -276,10 +276,6 @@ test.each<[field: object, message: string]>([
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],
-  [
-    { notation: 'eventbridge' },
-    'notation: eventbridge is not available in this version; only barnabas, event-grid, event-grid-kubernetes',
-  ],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
   [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
@@ -323,15 +319,6 @@ test('an unknown field deep in a stored subscription is ignored with a warning',
     kind: 'valid',
     warnings: ['deadLetter.blob.later: is not a known field; it is ignored'],
   })
-})
-
-test.each([
-  [
-    { EventStreamingName: 'x', Source: {}, Sink: {} },
-    "subscription: EventBridge's notation is not available in this version",
-  ],
-])('another notation is refused by name', (input, message) => {
-  expect(messages(input)).toEqual([message])
 })
 
 test.each([[null], [undefined], [5], ['id: orders'], [[]], [true], [Symbol('x')], [10n], [() => 1]])(

@@ -2,7 +2,8 @@ import { eventTypeDefault } from './custom-event.ts'
 import { parseDuration } from './duration.ts'
 import { isEventGrid } from './event-grid-envelope.ts'
 import { translateEventGrid } from './event-grid-notation.ts'
-import { atOrigin } from './event-grid-place.ts'
+import { isEventBridge, translateEventBridge } from './eventbridge-notation.ts'
+import { atOrigin } from './notation-place.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { probationPolicyOf } from './probation-policy.ts'
@@ -27,6 +28,8 @@ export interface ParseOptions {
   readonly timeScale?: number
   /** `BARNABAS_EVENT_GRID_…`: what Event Grid's notations fall to. Those of the schedules when absent. */
   readonly eventGrid?: EventGridDefaults
+  /** `KAFKA_BROKERS`, which a document in EventBridge's notation may name. */
+  readonly brokers?: readonly string[] | null
   /** Unknown fields are a person's mistake in a file, and a newer version's work in the topic. Default: refuse. */
   readonly unknownFields?: 'refuse' | 'ignore-with-warning'
 }
@@ -57,7 +60,8 @@ export interface ExpectedRevision {
 }
 
 /**
- * Reads a subscription as a person wrote it (YAML or JSON, already an object), in our notation or in Event Grid's. `generation`, `revision`,
+ * Reads a subscription as a person wrote it (YAML or JSON, already an object), in our notation, in Event Grid's or in
+ * EventBridge's. `generation`, `revision`,
  * `startOffsets` and `status`, which `barnabas get` prints, are accepted: the first two say what the file was taken
  * from, the others are dropped. Never throws, whatever the input.
  */
@@ -83,11 +87,12 @@ export function readSubscription(
   fields: Readonly<Record<string, unknown>>,
   options: ParseOptions,
 ): ReadSubscription | InvalidSubscription {
-  if (isEventBridge(fields)) {
-    return { kind: 'invalid', problems: [problemAt([], "EventBridge's notation is not available in this version")] }
-  }
-  if (!isEventGrid(fields)) return readOwnNotation(fields, options)
-  const translation = translateEventGrid(fields)
+  const translation = isEventBridge(fields)
+    ? translateEventBridge(fields, options.brokers ?? null)
+    : isEventGrid(fields)
+      ? translateEventGrid(fields)
+      : null
+  if (translation === null) return readOwnNotation(fields, options)
   if (translation.kind === 'invalid') return translation
   const read = readOwnNotation(translation.fields, options)
   if (read.kind === 'valid') return { ...read, warnings: [...translation.warnings, ...read.warnings] }
@@ -233,12 +238,6 @@ function warningsOf(written: WrittenSubscription, deadLetter: Subscription['dead
   warnings.push(...batchWarnings(written))
   if (written.sink.includes('#')) warnings.push('sink: what follows # is never sent')
   return warnings
-}
-
-/** Another product's notation is recognised, so that it is refused by name. */
-function isEventBridge(fields: Readonly<Record<string, unknown>>): boolean {
-  const has = (name: string) => Object.hasOwn(fields, name)
-  return !has('sink') && (has('EventStreamingName') || (has('Source') && has('Sink')))
 }
 
 function isPositive(value: unknown): value is number {

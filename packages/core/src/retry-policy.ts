@@ -1,3 +1,5 @@
+import { isEventGridNotation } from './schemas.ts'
+
 /**
  * A retry policy as a value: which delay follows which attempt, and the limits that end it, whichever comes
  * first. All durations in ms (already scaled for tests).
@@ -156,10 +158,6 @@ export function withEventGridDefaults(
     maxAttempts: maxAttempts ?? defaults.maxAttempts,
     timeToLiveMs: timeToLiveMs ?? defaults.timeToLiveMs,
   }
-}
-
-function isEventGridNotation(notation: string | undefined): boolean {
-  return notation === 'event-grid' || notation === 'event-grid-kubernetes'
 }
 
 /** What may be set on a schedule: a policy is shortened, never lengthened. Unscaled ms. */

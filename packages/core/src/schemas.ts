@@ -1,6 +1,11 @@
 /** What a subscription was written in (interface, "A subscription"): decides arrays, `aeg-` headers and what follows from them. */
-export const notations = ['barnabas', 'event-grid', 'event-grid-kubernetes'] as const
+export const notations = ['barnabas', 'event-grid', 'event-grid-kubernetes', 'eventbridge'] as const
 export type Notation = (typeof notations)[number]
+
+/** Event Grid's two, which share headers, statuses and the defaults of the engine. */
+export function isEventGridNotation(notation: string | undefined): boolean {
+  return notation === 'event-grid' || notation === 'event-grid-kubernetes'
+}
 
 /** What a source topic carries (interface, `input`). */
 export const eventInputs = ['cloudevents', 'event-grid', 'custom', 'kafka-record'] as const

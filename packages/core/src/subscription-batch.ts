@@ -8,6 +8,7 @@ import {
 } from './batch.ts'
 import type { BatchLimits } from './batch.ts'
 import type { EventGridDefaults } from './retry-policy.ts'
+import { isEventGridNotation } from './schemas.ts'
 import type { Notation } from './schemas.ts'
 import { parseSize } from './size.ts'
 import type { Report } from './subscription-field.ts'
@@ -37,7 +38,7 @@ export function batchOf(
   ofEngine: BatchDefaults | null = null,
 ): BatchLimits {
   const { maxEvents, preferredSize } = written
-  const engine = notation === 'barnabas' ? null : ofEngine
+  const engine = isEventGridNotation(notation) ? ofEngine : null
   const own = notation === 'event-grid-kubernetes' ? preferredBytesDefaultOnKubernetes : preferredBytesDefault
   return {
     maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : (engine?.batchMaxEvents ?? maxEventsDefault)),

@@ -73,7 +73,7 @@ export const subscriptionSchema = mapping({
   order: oneOf(['none'], ['key', 'partition']),
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
-  notation: oneOf(notations, ['eventbridge']),
+  notation: oneOf(notations),
   inputSchemaMapping: field(readInputSchemaMapping).optional(),
   kafkaRecord: noneOr(kafkaRecordSchema).optional(),
   probation: noneOr(probationSchema).optional(),

@@ -1,4 +1,11 @@
-import { binaryData, eventJson, type CloudEvent, type RequestShape, type SourcePosition } from '@barnabas/core'
+import {
+  binaryData,
+  eventJson,
+  isEventGridNotation,
+  type CloudEvent,
+  type RequestShape,
+  type SourcePosition,
+} from '@barnabas/core'
 import { addEventGridHeaders } from './event-grid-headers.ts'
 import { addOriginHeaders } from './origin-headers.ts'
 import { addOwnHeaders, type FindSecret } from './own-headers.ts'
@@ -43,7 +50,7 @@ export function webhookRequest(
     'barnabas-subscription': shape.id,
     'barnabas-attempt': String(attemptNumber),
   }
-  if (shape.notation !== 'barnabas') {
+  if (isEventGridNotation(shape.notation)) {
     addEventGridHeaders(headers, events, { shape, attemptNumber, source: options.source })
   }
   if (settings.origin !== undefined) addOriginHeaders(headers, shape, settings.origin)

@@ -39,7 +39,7 @@ export function addApply(program: Command, terminal: Terminal): void {
     .addOption(outputOption(['json']))
     .addHelpText(
       'after',
-      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook\n\nAn event subscription of Azure Event Grid, in its JSON:\n  barnabas apply -f event-subscription.json --id orders-to-billing --topic orders',
+      '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook\n\nAn event subscription of Azure Event Grid, in its JSON:\n  barnabas apply -f event-subscription.json --id orders-to-billing --topic orders\n\nAn event stream of Alibaba EventBridge, in the JSON of its CreateEventStreaming:\n  barnabas apply -f event-stream.json',
     )
     .action((options: ApplyCommandOptions) => apply(terminal, options))
   command.addOption(command.createOption('--paused').hideHelp())
@@ -54,7 +54,14 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
   const { prefix, timeScale, eventGrid } = surroundings.config
   const supplied = { id: options.id, topics: options.topic }
   const checkSink = sinkCheckOf(surroundings)
-  const read = readSubscriptions(texts, { prefix, timeScale, eventGrid, checkSink, supplied })
+  const read = readSubscriptions(texts, {
+    prefix,
+    timeScale,
+    eventGrid,
+    brokers: surroundings.brokers,
+    checkSink,
+    supplied,
+  })
   const all = [...problems, ...read.problems]
   if (all.length > 0) throw new Refusal([...all, 'Nothing was applied.'].join('\n'))
 

@@ -1,6 +1,7 @@
-import { writeEventGrid } from '@barnabas/core'
+import { writeEventBridge, writeEventGrid } from '@barnabas/core'
 import type { Command } from 'commander'
 import { readSurroundings, withCluster } from '../cluster.ts'
+import type { Surroundings } from '../cluster.ts'
 import { allSubscriptions, findSubscription } from '../find-subscription.ts'
 import { subscriptionJson, subscriptionTable, subscriptionYaml } from '../format/subscription.ts'
 import type { ShownSubscription } from '../format/subscription.ts'
@@ -10,8 +11,11 @@ import type { Terminal } from '../terminal.ts'
 import { watchSubscriptions } from '../watch-subscriptions.ts'
 import { outputOption } from './output-option.ts'
 
+type Notation = 'event-grid' | 'eventbridge'
+type Format = 'table' | 'yaml' | 'json'
+
 interface GetOptions {
-  readonly output: 'table' | 'yaml' | 'json' | 'event-grid'
+  readonly output: Format | Notation
   readonly watch?: boolean
 }
 
@@ -20,14 +24,15 @@ export function addGet(program: Command, terminal: Terminal): void {
     .command('get')
     .description('show subscriptions and their status')
     .argument('[id]', 'of one subscription; all without it')
-    .addOption(outputOption(['table', 'yaml', 'json', 'event-grid'], ['eventbridge']).default('table'))
+    .addOption(outputOption(['table', 'yaml', 'json', 'event-grid', 'eventbridge']).default('table'))
     .option('-w, --watch', 'go on and print what changes, until Ctrl-C')
     .addHelpText(
       'after',
       '\nExample:\n  barnabas get orders-to-billing -o yaml > orders-to-billing.yaml\n\n' +
         '-o yaml is what was written, and its revision: `barnabas apply` takes it again.\n' +
         '-o json is what is stored, with its status: an object with ID, a list without.\n' +
-        "-o event-grid is Azure Event Grid's JSON, secrets masked; what it has no word for stands beside `properties`.",
+        "-o event-grid is Azure Event Grid's JSON, secrets masked; what it has no word for stands beside `properties`.\n" +
+        "-o eventbridge is Alibaba EventBridge's JSON, secrets masked; what it has no word for stands beside its fields.",
     )
     .action((id: string | undefined, options: GetOptions) => get(terminal, id, options))
 }
@@ -36,39 +41,44 @@ async function get(terminal: Terminal, id: string | undefined, options: GetOptio
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
     if (options.watch === true) {
-      if (options.output === 'event-grid') throw usageError('--watch follows every format but event-grid')
+      if (isNotation(options.output)) throw usageError('--watch follows every format but event-grid and eventbridge')
       await watchSubscriptions(terminal, cluster, id, options.output)
       return
     }
     const store = await openStore(cluster)
+    const { output } = options
+    const write = (found: ShownSubscription, notation: Notation) => inNotation(terminal, found, notation, surroundings)
     if (id !== undefined) {
       const found = findSubscription(store, id)
-      if (options.output === 'event-grid') terminal.print(json(eventGrid(terminal, found)))
-      else terminal.print(one(found, options.output))
+      terminal.print(isNotation(output) ? json(write(found, output)) : one(found, output))
       return
     }
     const subscriptions = allSubscriptions(store)
-    if (subscriptions.length === 0 && options.output !== 'json' && options.output !== 'event-grid') {
-      terminal.note('no subscriptions; make one with `barnabas apply -f FILE`')
-      return
-    }
-    if (options.output === 'event-grid') {
+    if (isNotation(output)) {
       for (const { id: each, stored } of subscriptions) {
         if (stored.kind === 'invalid') terminal.note(`note: ${each} does not validate and is left out`)
       }
       const valid = subscriptions.filter(({ stored }) => stored.kind === 'valid')
-      terminal.print(json(valid.map((each) => eventGrid(terminal, each))))
+      terminal.print(json(valid.map((each) => write(each, output))))
       return
     }
-    terminal.print(all(subscriptions, options.output))
+    if (subscriptions.length === 0 && output !== 'json') {
+      terminal.note('no subscriptions; make one with `barnabas apply -f FILE`')
+      return
+    }
+    terminal.print(all(subscriptions, output))
   })
 }
 
-function one(subscription: ShownSubscription, output: Exclude<GetOptions['output'], 'event-grid'>): string {
+function isNotation(output: GetOptions['output']): output is Notation {
+  return output === 'event-grid' || output === 'eventbridge'
+}
+
+function one(subscription: ShownSubscription, output: Format): string {
   return output === 'json' ? json(subscriptionJson(subscription)) : all([subscription], output)
 }
 
-function all(subscriptions: readonly ShownSubscription[], output: Exclude<GetOptions['output'], 'event-grid'>): string {
+function all(subscriptions: readonly ShownSubscription[], output: Format): string {
   switch (output) {
     case 'table':
       return subscriptionTable(subscriptions, Date.now())
@@ -81,12 +91,19 @@ function all(subscriptions: readonly ShownSubscription[], output: Exclude<GetOpt
   }
 }
 
-/** In Event Grid's notation; what a reader has to know goes to standard error. */
-function eventGrid(terminal: Terminal, { id, stored }: ShownSubscription): unknown {
+/** In another product's notation; what a reader has to know goes to standard error. */
+function inNotation(
+  terminal: Terminal,
+  { id, stored }: ShownSubscription,
+  notation: Notation,
+  { brokers }: Surroundings,
+): unknown {
   if (stored.kind === 'invalid') {
     throw new Refusal(`${id} does not validate: ${stored.problems.map(({ message }) => message).join('\n')}`)
   }
-  const { document, notes } = writeEventGrid(stored, stored.life.revision)
+  const { revision } = stored.life
+  const { document, notes } =
+    notation === 'event-grid' ? writeEventGrid(stored, revision) : writeEventBridge(stored, revision, brokers)
   for (const note of notes) terminal.note(`note: ${id}: ${note}`)
   return document
 }

@@ -1,13 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { notAvailable } from '../refusal.ts'
 
-/** `-o`: formats of later versions are refused by name. */
-export function outputOption(formats: readonly string[], later: readonly string[] = []): Option {
+/** `-o`: the format of what is printed. */
+export function outputOption(formats: readonly string[]): Option {
   const only =
     formats.length === 1 ? `${formats[0]}, and nothing else on standard output` : `one of ${formats.join(', ')}`
   return new Option('-o, --output <format>', only).argParser((value) => {
     if (formats.includes(value)) return value
-    if (later.includes(value)) throw notAvailable(`-o ${value}`)
     throw new InvalidArgumentError(`One of ${formats.join(', ')}.`)
   })
 }

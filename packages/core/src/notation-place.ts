@@ -12,12 +12,14 @@ export interface Origin {
 
 /** What a translation collects on its way. */
 export interface Findings {
+  /** Whose notation it is, by the name that messages give it. */
+  readonly product: 'Event Grid' | 'EventBridge'
   readonly problems: SubscriptionProblem[]
   readonly warnings: string[]
   readonly origins: Origin[]
 }
 
-/** A value in a document, and the way to it. Event Grid's answers write null for what is not there: `undefined` here. */
+/** A value in a document, and the way to it. The answers of both products write null for what is not there: `undefined` here. */
 export interface Place {
   readonly path: Path
   readonly value: unknown
@@ -57,7 +59,7 @@ export function fieldsAt<const Name extends string>(
   if (value !== undefined && !isMapping(value)) reportAt(place)(`${shown(value)} is not a mapping of fields to values`)
   for (const name of isMapping(value) ? Object.keys(value) : []) {
     if (known.some((each) => each === name)) continue
-    reportAt(place)(`is not a field of Event Grid that is known here${didYouMean(name, known)}`, name)
+    reportAt(place)(`is not a field of ${place.findings.product} that is known here${didYouMean(name, known)}`, name)
   }
   const fields = known.map((name) => [name, isMapping(value) ? placeAt(place, name) : absentAt(place, name)] as const)
   return Object.fromEntries(fields) as Record<Name, Place>

@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parseDeadLetterArn } from './eventbridge-dead-letter.ts'
+import { parseSubscription } from './parse-subscription.ts'
+import { sameSubscription } from './same-subscription.ts'
+
+const brokers = ['kafka-1.example.com:9092', 'kafka-2.example.com:9092']
+
+function sample(name: string): Record<string, unknown> {
+  const file = new URL(`../samples/eventbridge/${name}.json`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+}
+
+function read(document: unknown) {
+  const parsed = parseSubscription(document, { brokers })
+  if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join('\n'))
+  return parsed
+}
+
+function messages(document: unknown): readonly string[] {
+  const parsed = parseSubscription(document, { brokers })
+  return parsed.kind === 'valid' ? [] : parsed.problems.map(({ message }) => message)
+}
+
+const least = sample('least')
+const source = (fields: object) => ({ Source: { SourceKafkaParameters: { Topic: 'orders', ...fields } } })
+const apache = (fields: object) => ({ Source: { SourceApacheKafkaParameters: { Topic: 'orders', ...fields } } })
+const url = { Form: 'CONSTANT', Value: 'https://billing.example.com/hook' }
+const https = (fields: object) => ({ Sink: { SinkHttpsParameters: { URL: url, ...fields } } })
+const options = (fields: object) => ({ RunOptions: fields })
+
+const ignored = [
+  'Source.SourceKafkaParameters: Network, RegionId are ignored; the topic is read from KAFKA_BROKERS',
+  'Sink.SinkHttpsParameters: NetworkType is ignored; which private networks may be reached says BARNABAS_ALLOWED_NETWORKS',
+]
+
+test('B1: the body of CreateEventStreaming is a subscription', () => {
+  const { written, warnings } = read(sample('kafka-to-https'))
+  expect(written).toEqual({
+    id: 'orders-to-billing',
+    topics: ['orders'],
+    sink: 'https://billing.example.com/hook',
+    from: 'earliest',
+    input: 'kafka-record',
+    kafkaRecord: { valueType: 'json', instance: 'alikafka_post-cn-9hdsbdhd0001' },
+    mode: 'structured',
+    concurrency: 1,
+    retry: { schedule: 'backoff', maxAttempts: 4, timeToLive: '600s' },
+    faultTolerance: 'allowed',
+    batch: { maxEvents: 1 },
+    notation: 'eventbridge',
+    deadLetter: { topic: 'orders-dead' },
+  })
+  expect(warnings).toEqual(
+    ['Description is not kept', ...ignored].map((each): unknown => expect.stringContaining(each)),
+  )
+})
+
+test('its RPC spelling, with JSON in strings, is the same', () => {
+  expect(sameSubscription(read(sample('rpc-spelling')), read(sample('kafka-to-https')))).toBe(true)
+})
+
+test('B1, B4, B6: what is not said is BACKOFF_RETRY, ALL and no dead letters, which is warned of', () => {
+  const { subscription, written, warnings } = read(least)
+  expect(written).toMatchObject({ retry: { schedule: 'backoff' }, deadLetter: 'none', notation: 'eventbridge' })
+  expect(subscription).toMatchObject({ retry: { maxAttempts: 4, timeToLiveMs: null }, deadLetter: null })
+  expect(subscription.retry.neverOn.size).toBe(0)
+  expect(subscription).toMatchObject({ input: 'kafka-record', kafkaRecord: { valueType: 'text', instance: '' } })
+  expect(warnings).toEqual([expect.stringContaining('events whose retries are exhausted will be discarded')])
+})
+
+test('B2: EXPONENTIAL_DECAY_RETRY with its limits, from self-managed Kafka', () => {
+  const { subscription, warnings } = read(sample('apache-kafka-to-https'))
+  expect(subscription).toMatchObject({
+    topics: ['orders'],
+    retry: { schedule: 'exponential-decay', maxAttempts: 3, timeToLiveMs: 1_200_000 },
+    batch: { maxEvents: 100 },
+    kafkaRecord: { valueType: 'text', instance: '' },
+  })
+  expect(warnings.join('\n')).toContain(
+    'Source.SourceApacheKafkaParameters: SecurityProtocol, SaslMechanism, SaslUser are ignored; how Kafka is reached',
+  )
+})
+
+test('an answer of GetEventStreaming, with null for what is not there', () => {
+  expect(read(sample('answer')).written).toMatchObject({ id: 'orders-to-billing', retry: { schedule: 'backoff' } })
+})
+
+test('our own fields stand beside, and win', () => {
+  const { written } = read({
+    ...least,
+    id: 'mine',
+    topics: ['a', 'b'],
+    timeout: '5s',
+    mode: 'binary',
+    retry: { neverOn: [400] },
+    deadLetter: { responseBody: false },
+    kafkaRecord: { valueType: 'json' },
+  })
+  expect(written).toMatchObject({
+    id: 'mine',
+    topics: ['a', 'b'],
+    timeout: '5s',
+    mode: 'binary',
+    retry: { schedule: 'backoff', neverOn: [400] },
+    deadLetter: { responseBody: false },
+    kafkaRecord: { valueType: 'json' },
+  })
+  const { Sink: _sink, ...withoutSink } = least
+  expect(read({ ...withoutSink, sink: 'https://example.com/' }).written.sink).toBe('https://example.com/')
+})
+
+test('a filter pattern, and the two that match everything', () => {
+  expect(read({ ...least, FilterPattern: '{}' }).written.filters).toBeUndefined()
+  expect(read({ ...least, FilterPattern: {} }).written.filters).toBeUndefined()
+  expect(read(sample('filtered')).written.filters).toEqual([
+    { pattern: { source: ['acs:alikafka'], data: { value: { amount: [{ numeric: ['>', 10] }] } } } },
+  ])
+  expect(messages({ ...least, FilterPattern: '[1]' })).toEqual([
+    expect.stringContaining('FilterPattern: is not a pattern, which is a JSON object such as'),
+  ])
+  expect(messages({ ...least, FilterPattern: '{"source":' })).toEqual([
+    expect.stringContaining('FilterPattern: is text that is not JSON'),
+  ])
+  expect(messages({ ...least, FilterPattern: '{"source":[{"prefix":1}]}' })[0]).toMatch(/^FilterPattern\.source/)
+})
+
+test('MaximumRetryAttempts beyond what the strategy makes is never reached', () => {
+  const strategy = (fields: object) => read({ ...least, ...options({ RetryStrategy: fields }) })
+  const beyond = strategy({ PushRetryStrategy: 'BACKOFF_RETRY', MaximumRetryAttempts: 176 })
+  expect(beyond.subscription.retry.maxAttempts).toBe(4)
+  expect(beyond.warnings[0]).toContain('176 is never reached; BACKOFF_RETRY ends after 3')
+  expect(strategy({ MaximumRetryAttempts: 0 }).subscription.retry.maxAttempts).toBe(1)
+  const most = strategy({ PushRetryStrategy: 'EXPONENTIAL_DECAY_RETRY', MaximumRetryAttempts: 176 })
+  expect(most.subscription.retry.maxAttempts).toBe(177)
+})
+
+const windows = (count: unknown, time: unknown) =>
+  options({ BatchWindow: { CountBasedWindow: count, TimeBasedWindow: time } })
+const retries = (fields: object) => options({ RetryStrategy: fields })
+
+test.each<[fields: object, message: string]>([
+  [{ EventStreamingName: undefined }, 'EventStreamingName: is missing; write it, or add --id ID'],
+  [{ EventStreamingName: 'tf_test' }, 'EventStreamingName: "tf_test" is no id: 1–63 lower-case letters'],
+  [{ EventStreamingNam: 'x' }, 'EventStreamingNam: is not a field of EventBridge that is known here (did you mean'],
+  [{ Source: undefined }, 'Source: is missing; write { "SourceKafkaParameters": { … } }'],
+  [{ Source: 7 }, 'Source: is not a mapping of fields to values; write { "SourceKafkaParameters"'],
+  [{ Source: '{"SourceKafkaParameters": "hunter2"' }, 'Source: is text that is not JSON'],
+  [{ Source: {} }, 'Source: is empty; write { "SourceKafkaParameters": { … } }'],
+  [{ Source: { a: 1, b: 2 } }, 'Source: holds "a", "b"; exactly one is possible'],
+  [{ Source: { SourceKafka: {} } }, 'Source.SourceKafka: is not a field of EventBridge that is known here'],
+  [{ Source: { SourceMNSParameters: {} } }, 'Source.SourceMNSParameters: Simple Message Queue is not read here; let a'],
+  [
+    { Source: { SourceMySQLParameters: {} } },
+    'databases are not read here; let a connector write its events into a Kafka',
+  ],
+  [source({ Topic: undefined }), 'Source.SourceKafkaParameters.Topic: is missing'],
+  [source({ Topic: 'a b' }), 'Source.SourceKafkaParameters.Topic: "a b" is not a topic'],
+  [source({ ConsumerGroup: 'mine' }), 'ConsumerGroup: "mine" cannot be joined: the group is named after the id; leave'],
+  [source({ OffsetReset: 'newest' }), 'OffsetReset: "newest" is not known; one of latest, earliest'],
+  [source({ ValueDataType: 'Avro' }), 'ValueDataType: "Avro" is not known; one of Text, JSON, Binary'],
+  [source({ InstanceId: 'a b' }), 'Source.SourceKafkaParameters.InstanceId: "a b" is not the id of an instance'],
+  [source({ Bootstraps: 'x:1' }), 'Source.SourceKafkaParameters.Bootstraps: is not a field of EventBridge'],
+  [apache({ Bootstraps: 'kafka-1.example.com:9092,other:9092' }), 'Bootstraps: "other:9092" is not in KAFKA_BROKERS'],
+  [apache({ SaslPassword: 'hunter2' }), 'take it out, and set KAFKA_SASL_PASSWORD or KAFKA_SASL_PASSWORD_FILE'],
+  [apache({ SslKeyPassword: 'hunter2' }), 'SslKeyPassword: may not stand here, because everybody who reads topics'],
+  [apache({ SslKeystoreKey: { KmsArn: 'x' } }), 'SslKeystoreKey: may not stand here, because everybody'],
+  [{ Sink: undefined }, 'Sink: is missing; write { "SinkHttpsParameters": { … } }'],
+  [{ Sink: { SinkFcParameters: {} } }, 'functions are not called by name here; give the function an HTTP trigger'],
+  [{ Sink: { SinkApiDestinationParameters: {} } }, 'BARNABAS_DESTINATIONS_FILE) are not available in this version'],
+  [
+    { Sink: { SinkKafkaParameters: { Topic: 'copies' } } },
+    'Sink.SinkKafkaParameters.Topic: kafka: is not available in',
+  ],
+  [
+    { Sink: { SinkApacheKafkaParameters: { Topic: 'copies', SaslPassword: 'hunter2' } } },
+    'Sink.SinkApacheKafkaParameters.SaslPassword: may not stand here',
+  ],
+  [{ Sink: { SinkKafkaParameters: { Topic: 'c', Acks: '2' } } }, 'Acks: "2" is not known; one of 0, 1, all'],
+  [
+    { Sink: { SinkKafkaParameters: { Topic: 'c', Key: url } } },
+    'Sink.SinkKafkaParameters.Key: is not available in this',
+  ],
+  [https({ URL: undefined }), 'Sink.SinkHttpsParameters.URL: is missing'],
+  [https({ URL: { Form: 'CONSTANT' } }), 'Sink.SinkHttpsParameters.URL.Value: is missing'],
+  [https({ URL: { Form: 'JSONPATH', Value: '$.a' } }), 'URL.Form: JSONPATH is not available in this version'],
+  [https({ URL: { Form: 'CONSTANT', Value: 'ftp://x' } }), 'URL.Value: "ftp://x" is not an http(s) URL'],
+  [https({ Method: 'PUT' }), 'Sink.SinkHttpsParameters.Method: "PUT" is not known; one of POST'],
+  [https({ Token: 'hunter2' }), 'Token: may not stand here, because everybody who reads topics sees it; take it out'],
+  [https({ Body: { Form: 'TEMPLATE', Template: 'x' } }), 'Body.Form: TEMPLATE is not available in this version'],
+  [https({ Body: { Form: 'XML' } }), 'Body.Form: "XML" is not known; one of ORIGINAL, CONSTANT, JSONPATH, TEMPLATE'],
+  [{ Transforms: [{ Arn: 'acs:fc:x' }] }, 'Transforms: functions between source and sink are not called here'],
+  [options({ ErrorsTolerance: 'NONE' }), 'RunOptions.ErrorsTolerance: prohibited is not available in this version'],
+  [options({ ErrorsTolerance: 'SOME' }), 'RunOptions.ErrorsTolerance: "SOME" is not known; one of NONE, ALL'],
+  [options({ MaximumTasks: 0 }), 'RunOptions.MaximumTasks: 0 is not a whole number from 1 to 10000'],
+  [options({ Throttling: 0 }), 'RunOptions.Throttling: 0 is not a whole number from 1 to 1000000'],
+  [windows(0, 0), 'RunOptions.BatchWindow.CountBasedWindow: 0 is not a whole number from 1 to 10000'],
+  [windows(10_001, 0), 'RunOptions.BatchWindow.CountBasedWindow: 10001 is not a whole number from 1 to 10000'],
+  [windows(10, 16), 'RunOptions.BatchWindow.TimeBasedWindow: 16 is not a whole number from 0 to 15'],
+  [retries({ PushRetryStrategy: 'EXPONENTIALDECAY_RETRY' }), '(did you mean EXPONENTIAL_DECAY_RETRY?)'],
+  [retries({ MaximumRetryAttempts: 177 }), 'MaximumRetryAttempts: 177 is not a whole number from 0 to 176'],
+  [retries({ MaximumRetryAttempts: '3' }), 'MaximumRetryAttempts: "3" is not a whole number from 0 to 176'],
+  [retries({ MaximumEventAgeInSeconds: 0 }), 'MaximumEventAgeInSeconds: 0 is not a whole number from 1 to 86400'],
+  [retries({ MaximumEventAgeInSeconds: 86_401 }), '86401 is not a whole number from 1 to 86400'],
+  [options({ DeadLetterQueue: { Network: 'x' } }), 'RunOptions.DeadLetterQueue.Arn: is missing'],
+  [options({ DeadLetterQueue: { Arn: 'arn:aws:sqs:eu:1:q' } }), 'is not the ARN of a queue, topic or bus of Alibaba'],
+  [
+    options({ DeadLetterQueue: { Arn: 'acs:mns:r:1:/queues/q' } }),
+    'Simple Message Queue for dead letters is not available',
+  ],
+  [
+    options({ DeadLetterQueue: { Arn: 'acs:alikafka:r:1:instance/other/topic/t' } }),
+    'a Kafka topic of another instance for dead letters is not available in this version',
+  ],
+])('%j is refused', (fields, message) => {
+  const found = messages({ ...least, ...fields })
+  expect(found).toEqual([expect.stringContaining(message)])
+  expect(found.join()).not.toContain('hunter2')
+})
+
+test.each<[name: string, problems: readonly string[]]>([
+  [
+    'refused-terraform-mns',
+    [
+      'Source.SourceMNSParameters: Simple Message Queue is not read here; let a connector',
+      'Sink.SinkMNSParameters: Simple Message Queue gets nothing from here; let an HTTP endpoint',
+      'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; leave',
+    ],
+  ],
+  [
+    'refused-prohibited',
+    [
+      'RunOptions.ErrorsTolerance: prohibited is not available in this version; only allowed',
+      'RunOptions.BatchWindow.TimeBasedWindow: is not available in this version',
+      'RunOptions.Throttling: "100/s" is not available in this version; only none',
+    ],
+  ],
+  ['refused-kafka-to-kafka', ['Sink.SinkKafkaParameters.Key: is not available in this version; leave it out']],
+  [
+    'refused-secrets',
+    [
+      'Source.SourceApacheKafkaParameters.SaslPassword: may not stand here, because everybody who reads topics sees it',
+      'Source.SourceApacheKafkaParameters.SslKeyPassword: may not stand here',
+      'Sink.SinkHttpsParameters.Token: may not stand here',
+      'Sink.SinkHttpsParameters.Body.Form: TEMPLATE is not available in this version; only ORIGINAL, the whole event',
+    ],
+  ],
+  ['refused-api-destination', ['Sink.SinkApiDestinationParameters: API destinations (BARNABAS_DESTINATIONS_FILE) are']],
+  [
+    'refused-function',
+    [
+      'Transforms: functions between source and sink are not called here; let the receiver do their work',
+      'Sink.SinkFcParameters: functions are not called by name here; give the function an HTTP trigger, and write',
+    ],
+  ],
+])('%s: every reason at once, and no secret in any', (name, problems) => {
+  const found = messages(sample(name))
+  expect(found).toEqual(problems.map((each): unknown => expect.stringContaining(each)))
+  expect(found.join('\n')).not.toContain('hunter2')
+})
+
+test.each([
+  ['acs:mns:cn-hangzhou:1:/queues/q', { kind: 'smq' }],
+  ['acs:mns:cn-hangzhou:1:queues/q', { kind: 'smq' }],
+  ['Acs:mns:cn-hangzhou:1:/queues/q', { kind: 'smq' }],
+  ['acs:mq:cn-hangzhou:1:/instances/MQ_INST_1_x/topic/t', { kind: 'rocketmq' }],
+  [
+    'acs:alikafka:cn-hangzhou:1:instance/alikafka_post-cn-1/topic/t',
+    { kind: 'kafka', instance: 'alikafka_post-cn-1', topic: 't' },
+  ],
+  ['acs:eventbridge:cn-hangzhou:1:eventbus/b', { kind: 'bus' }],
+  ['acs:ram::1:role/x', null],
+  ['acs:mns:cn-hangzhou:1:/queues/', null],
+  ['', null],
+])('the ARN %s', (arn, target) => {
+  expect(parseDeadLetterArn(arn)).toEqual(target)
+})

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { writeEventBridge } from './eventbridge-writing.ts'
+import { parseSubscription } from './parse-subscription.ts'
+import type { ReadSubscription } from './parse-subscription.ts'
+import { sameSubscription } from './same-subscription.ts'
+
+const brokers = ['kafka-1.example.com:9092', 'kafka-2.example.com:9092']
+const samples = new URL('../samples/eventbridge/', import.meta.url)
+const accepted = readdirSync(samples).filter((file) => !file.startsWith('refused-'))
+
+function read(document: unknown): ReadSubscription {
+  const parsed = parseSubscription(document, { brokers })
+  if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join('\n'))
+  return parsed
+}
+
+test.each(accepted)('%s is written back as what it means', (file) => {
+  const subscription = read(JSON.parse(readFileSync(new URL(file, samples), 'utf8')))
+  const { document } = writeEventBridge(subscription, 3, brokers)
+  expect(sameSubscription(read(document), subscription)).toBe(true)
+  expect(document['revision']).toBe(3)
+})
+
+test('what EventBridge can say is said in its words alone', () => {
+  const text = readFileSync(new URL('kafka-to-https.json', samples), 'utf8')
+  const { document, notes } = writeEventBridge(read(JSON.parse(text)), null, brokers)
+  expect(document).toEqual({
+    EventStreamingName: 'orders-to-billing',
+    FilterPattern: '{}',
+    Source: {
+      SourceKafkaParameters: {
+        InstanceId: 'alikafka_post-cn-9hdsbdhd0001',
+        Topic: 'orders',
+        ValueDataType: 'JSON',
+        OffsetReset: 'earliest',
+      },
+    },
+    Sink: {
+      SinkHttpsParameters: {
+        URL: { Form: 'CONSTANT', Value: 'https://billing.example.com/hook' },
+        Body: { Form: 'ORIGINAL' },
+      },
+    },
+    RunOptions: {
+      MaximumTasks: 1,
+      ErrorsTolerance: 'ALL',
+      RetryStrategy: {
+        PushRetryStrategy: 'BACKOFF_RETRY',
+        MaximumRetryAttempts: 3,
+        MaximumEventAgeInSeconds: 600,
+      },
+      BatchWindow: { CountBasedWindow: 1 },
+    },
+    deadLetter: { topic: 'orders-dead' },
+  })
+  expect(notes).toEqual([expect.stringContaining('no word for what stands in deadLetter')])
+})
+
+const least = { id: 'a', topics: ['orders'], sink: 'https://example.com/' }
+test.each<[what: string, fields: object]>([
+  ['the least', {}],
+  ['several topics', { topics: ['a', 'b'] }],
+  ['another input', { input: 'custom', schema: 'EventGridSchema', inputSchemaMapping: { id: { sourceField: 'k' } } }],
+  ['Kafka records', { input: 'kafka-record', kafkaRecord: { valueType: 'binary', instance: 'i-1' } }],
+  ['Kafka records in binary mode', { input: 'kafka-record', notation: 'eventbridge', mode: 'binary' }],
+  ['another schedule', { retry: { schedule: ['1s', '5m'], neverOn: [400] } }],
+  ['a schedule of its own with fractions', { retry: { schedule: 'backoff', timeToLive: '1500ms' } }],
+  ['half a retry', { retry: { maxAttempts: 3 } }],
+  ['Event Grid', { notation: 'event-grid', mode: 'structured', deadLetter: 'none', handshake: 'cloudevents' }],
+  ['filters', { types: ['t'], filters: [{ exact: { source: '/s' } }] }],
+  ['a pattern beside another filter', { filters: [{ pattern: { source: ['s'] } }, { exact: { source: '/s' } }] }],
+  ['a pattern', { filters: [{ pattern: { source: ['s', null, 7] } }] }],
+  ['a batch', { batch: { maxEvents: 100, preferredSize: '1MB' }, mode: 'structured' }],
+  [
+    'everything else',
+    { headers: { 'X-Team': 'b', 'X-Key': { secret: 'K' } }, timeout: '5s', concurrency: 7, from: 'earliest' },
+  ],
+])('%s, in our own notation, stands beside what EventBridge has no word for', (_what, fields) => {
+  const subscription = read({ ...least, ...fields })
+  const { document } = writeEventBridge(subscription, null, null)
+  expect(sameSubscription(read(document), subscription)).toBe(true)
+})
+
+test('secrets of the URL are masked', () => {
+  const { document, notes } = writeEventBridge(
+    read({ ...least, sink: 'https://example.com/?code=hunter2' }),
+    null,
+    null,
+  )
+  expect(JSON.stringify(document)).not.toContain('hunter2')
+  expect(notes.join()).toContain('URL: its query is masked with ***')
+})

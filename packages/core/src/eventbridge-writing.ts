@@ -1,0 +1,141 @@
+import { parseDuration } from './duration.ts'
+import { translateEventBridge } from './eventbridge-notation.ts'
+import { differences, maskedUrl, withPart } from './notation-writing.ts'
+import type { ReadSubscription } from './parse-subscription.ts'
+import { isMapping } from './subscription-field.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface EventBridgeDocument {
+  /** A `CreateEventStreaming` body in plain JSON; our own fields that EventBridge has no word for stand beside its own. */
+  readonly document: Fields
+  /** What a reader has to know: what EventBridge does not understand, and what is masked. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Writes a subscription in EventBridge's notation, so that `parseSubscription` reads the same again: whatever the
+ * notation cannot say stands beside it, in our own words. Secrets of the sink's query are masked (a masked one is
+ * refused when it is read). `brokers` is KAFKA_BROKERS.
+ */
+export function writeEventBridge(
+  { subscription, written }: ReadSubscription,
+  revision: number | null,
+  brokers: readonly string[] | null,
+): EventBridgeDocument {
+  let document: Fields = withPart(
+    { EventStreamingName: written.id, FilterPattern: '{}', ...sourceOf(subscription, brokers) },
+    sinkOf(written.sink),
+  )
+  let read = translated(document, brokers) ?? {}
+  for (const part of expressible(written, subscription)) {
+    const candidate = withPart(document, part)
+    const translation = translated(candidate, brokers)
+    // What EventBridge refuses stands beside.
+    if (translation === null) continue
+    document = candidate
+    read = translation
+  }
+  const beside = differences(wantedOf(written, subscription), read)
+  const { url, isMasked } = maskedUrl(written.sink)
+  const own = { ...beside, ...(revision === null ? {} : { revision }) }
+  return {
+    document: { ...withPart(document, isMasked ? sinkOf(url) : {}), ...own },
+    notes: notesOf(Object.keys(beside), isMasked),
+  }
+}
+
+function translated(document: Fields, brokers: readonly string[] | null): Fields | null {
+  const translation = translateEventBridge(document, brokers)
+  return translation.kind === 'translated' ? translation.fields : null
+}
+
+function sourceOf(
+  { topics, kafkaRecord }: ReadSubscription['subscription'],
+  brokers: readonly string[] | null,
+): Fields {
+  const [Topic] = topics
+  const { instance = '', valueType = 'text' } = kafkaRecord ?? {}
+  const ValueDataType = { text: 'Text', json: 'JSON', binary: 'Binary' }[valueType]
+  if (instance !== '') return { Source: { SourceKafkaParameters: { InstanceId: instance, Topic, ValueDataType } } }
+  const Bootstraps = brokers === null ? {} : { Bootstraps: brokers.join(',') }
+  return { Source: { SourceApacheKafkaParameters: { ...Bootstraps, Topic, ValueDataType } } }
+}
+
+function sinkOf(sink: string): Fields {
+  if (sink.startsWith('kafka:')) {
+    return { Sink: { SinkApacheKafkaParameters: { Topic: sink.slice('kafka:'.length) } } }
+  }
+  const URL = { Form: 'CONSTANT', Value: sink }
+  return { Sink: { SinkHttpsParameters: { URL, Body: { Form: 'ORIGINAL' } } } }
+}
+
+/** What can be said in EventBridge's words, in parts of which each is left out where it is refused. */
+function expressible(written: Fields, subscription: ReadSubscription['subscription']): readonly Fields[] {
+  const { from, filters, concurrency, retry, faultTolerance, batch, rate } = written
+  const parts: Fields[] = []
+  const source = subscription.kafkaRecord?.instance ? 'SourceKafkaParameters' : 'SourceApacheKafkaParameters'
+  if (from !== undefined) parts.push({ Source: { [source]: { OffsetReset: from } } })
+  const pattern = Array.isArray(filters) && filters.length === 1 ? (filters as readonly unknown[])[0] : undefined
+  if (isMapping(pattern) && Object.keys(pattern).join() === 'pattern') {
+    parts.push({ FilterPattern: JSON.stringify(pattern['pattern']) })
+  }
+  if (concurrency !== undefined) parts.push({ RunOptions: { MaximumTasks: concurrency } })
+  parts.push({ RunOptions: { ErrorsTolerance: faultTolerance === 'prohibited' ? 'NONE' : 'ALL' } })
+  parts.push(...(isMapping(retry) ? retryParts(retry) : []))
+  if (isMapping(batch)) {
+    const seconds = (parseDuration(batch['window']) ?? 0) / 1_000
+    if (batch['maxEvents'] !== undefined) parts.push(batchWindow({ CountBasedWindow: batch['maxEvents'] }))
+    if (seconds > 0) parts.push(batchWindow({ TimeBasedWindow: seconds }))
+  }
+  const perSecond = typeof rate === 'string' ? /^(\d+)\/s$/.exec(rate)?.[1] : undefined
+  if (perSecond !== undefined) parts.push({ RunOptions: { Throttling: Number(perSecond) } })
+  return parts
+}
+
+const strategies: Readonly<Record<string, string>> = {
+  backoff: 'BACKOFF_RETRY',
+  'exponential-decay': 'EXPONENTIAL_DECAY_RETRY',
+}
+
+function retryParts({ schedule, maxAttempts, timeToLive }: Fields): readonly Fields[] {
+  const PushRetryStrategy = typeof schedule === 'string' ? strategies[schedule] : undefined
+  if (PushRetryStrategy === undefined) return []
+  const seconds = (parseDuration(timeToLive) ?? 0) / 1_000
+  return [
+    { PushRetryStrategy },
+    ...(typeof maxAttempts === 'number' ? [{ MaximumRetryAttempts: maxAttempts - 1 }] : []),
+    ...(seconds > 0 ? [{ MaximumEventAgeInSeconds: seconds }] : []),
+  ].map((RetryStrategy) => ({ RunOptions: { RetryStrategy } }))
+}
+
+function batchWindow(BatchWindow: Fields): Fields {
+  return { RunOptions: { BatchWindow } }
+}
+
+/** What has to come out of the translation, so that it is what was written; where nothing is written, what it means. */
+function wantedOf(written: Fields, { input, mode, kafkaRecord, notation }: ReadSubscription['subscription']): Fields {
+  const { instance = '', valueType } = kafkaRecord ?? {}
+  return {
+    input,
+    mode,
+    notation,
+    deadLetter: {},
+    ...written,
+    kafkaRecord: kafkaRecord === undefined ? 'none' : { valueType, ...(instance === '' ? {} : { instance }) },
+    retry: { schedule: 'event-grid', ...(written['retry'] as Fields | undefined) },
+  }
+}
+
+function notesOf(beside: readonly string[], isMasked: boolean): readonly string[] {
+  const notes: string[] = []
+  if (beside.length > 0) {
+    notes.push(
+      `EventBridge has no word for what stands in ${beside.join(', ')}: \`barnabas apply\` reads it, and Alibaba Cloud does not`,
+    )
+  }
+  if (isMasked) {
+    notes.push('URL: its query is masked with ***, for it may hold a secret; write it again before you apply this')
+  }
+  return notes
+}
