@@ -1,7 +1,7 @@
 import { retryPolicyOf } from '@barnabas/core'
 import type { KafkaRecord, Subscription } from '@barnabas/core'
 import { createReadBudget, createWindow } from '@barnabas/delivery'
-import type { CarriedOut, Deliverer, TrackedPartition } from '@barnabas/delivery'
+import type { CarriedOut, Deliverer, NoRequest, TrackedPartition } from '@barnabas/delivery'
 import { expect, test } from 'vitest'
 import { createHandle } from './handle.ts'
 
@@ -30,21 +30,22 @@ const single: Subscription = {
 }
 const batched: Subscription = { ...single, batch: { maxEvents: 10, preferredBytes: 4_096 } }
 
+const done: CarriedOut = { kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } }
+
 /** Hands records over to a subscription whose attempts end when they are told to, and writes down what comes of them. */
-function handling(first: Subscription) {
+function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
   const steps: string[] = []
   const attempts: (() => void)[] = []
   let subscription = first
   let isLost = false
   let nextOffset = 0
-  const done: CarriedOut = { kind: 'durable', wroteRecord: false, verdict: { kind: 'done' } }
   const idOf = (offset: number) => `event-${offset}`
   const ended = () => new Promise<void>((resolve) => attempts.push(resolve))
   const deliverer: Deliverer = {
     async deliver({ event }) {
       steps.push(`${event.attributes.get('id')} alone`)
       await ended()
-      return done
+      return outcome
     },
     async deliverTogether(deliveries, onCarriedOut) {
       if (deliveries.length === 0) return
@@ -53,7 +54,7 @@ function handling(first: Subscription) {
       )
       steps.push(names.join(' '))
       await ended()
-      for (const delivery of deliveries) onCarriedOut(delivery, done)
+      for (const delivery of deliveries) onCarriedOut(delivery, outcome)
     },
     async settle(verdict) {
       steps.push(verdict.kind)
@@ -87,6 +88,7 @@ function handling(first: Subscription) {
     deliverer,
     cancel: new AbortController().signal,
     onFiltered: () => void steps.push('filtered out'),
+    onNoRequest: ({ revision }, message) => void steps.push(`revision ${revision} stops: ${message}`),
   })
   return {
     steps,
@@ -174,3 +176,18 @@ test('of a lost partition nothing is attempted', async () => {
   await window.idle()
   expect(steps).toEqual([])
 })
+
+test.each([
+  ['alone', single, ['event-0 alone']],
+  ['in a batch', batched, ['event-0/1']],
+])(
+  'B3: an event that no request can be built for, %s, keeps its place, and its subscription stops',
+  async (_, subscription, attempted) => {
+    const { hand, steps, attempts, window } = handling(subscription, { kind: 'no-request', message: 'no secret' })
+    hand([200])
+    await expect.poll(() => attempts.length).toBe(1)
+    attempts[0]?.()
+    await window.idle()
+    expect(steps).toEqual([...attempted, 'revision 1 stops: no secret'])
+  },
+)

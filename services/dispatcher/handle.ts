@@ -1,7 +1,7 @@
 import { compileFilter, decodeInput, eventJsonBytes, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
 import { sourceRecordBytes } from '@barnabas/delivery'
-import type { Batching, Deliverer, Delivery, TrackedPartition, Window } from '@barnabas/delivery'
+import type { Batching, CarriedOut, Deliverer, Delivery, NoRequest, TrackedPartition, Window } from '@barnabas/delivery'
 
 export interface HandleOptions {
   /** The subscription's present revision. */
@@ -10,6 +10,8 @@ export interface HandleOptions {
   readonly deliverer: Deliverer
   readonly cancel: AbortSignal
   readonly onFiltered: (subscriptionId: string) => void
+  /** No request can be built for an event, which keeps its place: the subscription is to stop. */
+  readonly onNoRequest: (subscription: Subscription, message: string) => void
 }
 
 /** One that waits for its place in a request. */
@@ -48,9 +50,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
         burying.push(bury(partition, open, record, decoded.message))
         return []
       })
-      await deliverer.deliverTogether(deliveries, ({ owner, open }, carried) => {
-        if (carried.kind === 'durable') owner.finish(open, carried.wroteRecord)
-      })
+      await deliverer.deliverTogether(deliveries, (delivery, carried) => conclude(delivery, delivery.open, carried))
       await Promise.all(burying)
     },
   }
@@ -94,8 +94,17 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
   }
 
   async function attempt(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, event: CloudEvent) {
-    const carried = await deliverer.deliver(deliveryOf(partition, record, event))
-    if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
+    const delivery = deliveryOf(partition, record, event)
+    conclude({ ...delivery, owner: partition }, open, await deliverer.deliver(delivery))
+  }
+
+  function conclude(
+    { owner, subscription }: { readonly owner: TrackedPartition; readonly subscription: Subscription },
+    open: OpenRecord,
+    carried: CarriedOut | NoRequest,
+  ): void {
+    if (carried.kind === 'durable') owner.finish(open, carried.wroteRecord)
+    if (carried.kind === 'no-request') options.onNoRequest(subscription, carried.message)
   }
 
   function deliveryOf(owner: TrackedPartition, record: KafkaRecord, event: CloudEvent): Delivery {

@@ -60,6 +60,7 @@ export interface HeldReaderOptions {
   readonly sessionTimeoutMs: number
   readonly timeScale: number
   readonly now: () => number
+  readonly onNoRequest: (subscription: Subscription, message: string) => void
   /** It has stopped for good: its topic is gone, or may not be read. */
   readonly onFailed: (message: string) => void
   readonly logger: Logger
@@ -117,6 +118,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     stateOf: expiringLater,
     // What is held waits for the end of a probation where it is, as new events do: the gate and the window see to it.
     restOf: () => null,
+    onNoRequest: options.onNoRequest,
     cancel: cancel.signal,
     timeScale: options.timeScale,
     now,

@@ -35,7 +35,7 @@ export interface FoundOfGroup {
 }
 
 /** Why a subscription cannot go on. */
-export type FailureCode = ConsumerFailure['code'] | 'NO_PLACE' | 'HANDSHAKE'
+export type FailureCode = ConsumerFailure['code'] | 'NO_PLACE' | 'HANDSHAKE' | 'NO_REQUEST'
 
 export interface RunningSubscriptionOptions {
   readonly subscription: Subscription
@@ -55,6 +55,7 @@ export interface RunningSubscriptionOptions {
   /** Which topic of that name it begins to read. */
   readonly onTopicId: (topic: string, id: string) => void
   readonly onFiltered: (subscriptionId: string) => void
+  readonly onNoRequest: (subscription: Subscription, message: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly logger: Logger
 }
@@ -116,6 +117,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     deliverer,
     cancel: cancel.signal,
     onFiltered: options.onFiltered,
+    onNoRequest: options.onNoRequest,
   })
   const consumer = createTrackedConsumer({
     kafka,

@@ -1,4 +1,4 @@
-import { awaitsHandshake } from '@barnabas/core'
+import { awaitsHandshake, stopsWithoutRequest } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations } from '@barnabas/delivery'
@@ -86,6 +86,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const failures = new Map<string, Failure>()
   /** As they were when they were last looked for. */
   const problems = new Map<string, string>()
+  /** How often each had to be taken up anew because an event of it is left without a request. */
+  const restarts = new Map<string, number>()
   /** `at` of the last `start` that was said of each. */
   const started = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
@@ -98,7 +100,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     names,
     admin: kafka.admin,
     wishOf: heldWishOf,
-    read: (id, onFailed) => readHeld({ ...options, budget, doubled, id, onFailed }),
+    read: (id, onFailed) => readHeld({ ...options, budget, doubled, id, onNoRequest, onFailed }),
     caughtUp: () => subscriptions.caughtUp(),
     drainTimeoutMs: options.drainTimeoutMs,
     timeScale: options.timeScale,
@@ -132,13 +134,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { generation, revision } = subscription
     const missing = subscription.topics.filter((topic) => !topics.has(topic))
     if (missing.length > 0) return { kind: 'fail', reason: missingReason(missing), generation, revision, missing }
-    const problem = options.problemOf(subscription)
+    const problem = stopsWithoutRequest(subscription) ? options.problemOf(subscription) : null
     if (problem !== null) return { kind: 'fail', reason: problem, generation, revision, missing: [] }
     const failure = failures.get(id)
     if (failure?.revision === revisionOf(subscription)) {
       return { kind: 'fail', reason: failure.reason, generation, revision, missing: [] }
     }
-    return { kind: 'run', subscription, topicLives: recreations.livesOf(subscription.topics) }
+    return {
+      kind: 'run',
+      subscription,
+      topicLives: `${recreations.livesOf(subscription.topics)} ${restarts.get(id) ?? 0}`,
+    }
   }
 
   function runnerOf(id: string): SubscriptionRunner {
@@ -162,13 +168,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           handshakes: options.handshakes,
           onRunning: (revision, found) =>
             say(id, {
-              ...runningStatus(revision, found),
+              ...runningStatus(revision, found, options.problemOf(revision)),
               probation: probations.probationOf(id),
               parked: probations.parkedOf(id),
             }),
           onFailed: (reason, code) => void failed(subscription, reason, code),
           onTopicId: (topic, topicId) => idsAre(new Map([[topic, topicId]])),
           onFiltered: options.onFiltered,
+          onNoRequest,
           onSkipped: options.onSkipped,
           logger,
         }).catch((error: unknown) => {
@@ -191,6 +198,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         runners.delete(id)
         failures.delete(id)
         problems.delete(id)
+        restarts.delete(id)
         // Another dispatcher may still be in the group: the last one to leave deletes it.
         await kafka.admin.deleteGroup(names.subscriptionGroup(id))
       },
@@ -211,6 +219,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       failures.delete(id)
       sync(id)
     }, restartAfterMs).unref()
+  }
+
+  /** Row B3. What is missing may have been seen to be missing only now; then the subscription starts by itself once it is there. */
+  function onNoRequest(subscription: Subscription, message: string): void {
+    const { id } = subscription
+    const revision = revisionOf(subscription)
+    if (closed || failures.get(id)?.revision === revision) return
+    // Whoever reads its topics next begins with the events that this one leaves behind, under whatever revision.
+    restarts.set(id, (restarts.get(id) ?? 0) + 1)
+    lookForProblems()
+    const entry = subscriptions.get(id)
+    const isPresent = entry?.kind === 'valid' && revisionOf(entry.subscription) === revision
+    if (isPresent && !problems.has(id)) return void failed(subscription, message, 'NO_REQUEST')
+    sync(id)
   }
 
   function say(id: string, wanted: StatusWrite): void {
@@ -354,10 +376,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-function runningStatus({ topics, generation, revision }: Subscription, found: FoundOfGroup): StatusWrite {
+function runningStatus(
+  { topics, generation, revision }: Subscription,
+  found: FoundOfGroup,
+  problem: string | null,
+): StatusWrite {
   const { skippedOffsets, anew, topicIds } = found
   const reading = `reading ${topics.length === 1 ? '1 topic' : `${topics.length} topics`}`
-  const reason = anew.length === 0 ? reading : `${reading}; ${anewText(anew)}`
+  const notes = [
+    ...(anew.length === 0 ? [] : [anewText(anew)]),
+    ...(problem === null ? [] : [`its events are given up (DestinationInvalid): ${problem}`]),
+  ]
+  const reason = [reading, ...notes].join('; ')
   return { status: 'Running', reason, generation, revision, topics, topicIds, skippedOffsets }
 }
 

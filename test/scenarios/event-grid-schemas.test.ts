@@ -55,7 +55,7 @@ beforeAll(async () => {
   cleanUp(() => removeEverything(prefix))
   const barnabas = await startBarnabas(prefix, { BARNABAS_SECRET_TOKEN: token, BARNABAS_SECRETS_DIR: secrets })
   cleanUp(() => barnabas.stop())
-  for (const input of ['cloudevents', 'event-grid', 'custom', 'array', 'headers', 'late', 'damaged']) {
+  for (const input of ['cloudevents', 'event-grid', 'custom', 'array', 'headers', 'late', 'never', 'damaged']) {
     topics[input] = await createSourceTopic(prefix, input)
   }
   letters = await followTopics(plainKafka(), [`${prefix}.dead-letter`])
@@ -234,6 +234,18 @@ describe('A20: headers of a subscription', () => {
     await control.untilStatus('late', ({ status }) => status === 'Running')
     const [request] = await receivedAt('/late')
     expect(request!.headers['x-late']).toBe('here now')
+  })
+
+  test("A3: in Event Grid's notation it goes on, and its events are dead letters at once", async () => {
+    const never = { notation: 'event-grid', headers: { 'X-Never': { secret: 'NEVER' } }, handshake: 'none' }
+    await apply(prefix, [subscriptionTo('never', 'never', never)])
+    await produce(plainKafka(), topics['never']!, [structuredEvent(cloudEvent)])
+    const letter = await letterOf('never')
+    const told = ['dead-letter-reason', 'attempts', 'last-outcome'].map((name) => header(letter, `barnabas-${name}`))
+    expect(told).toEqual(['DestinationInvalid', '0', null])
+    expect(header(letter, 'barnabas-last-error')).toMatch(/^headers\.X-Never: the secret NEVER is not known/)
+    const { reason } = await control.untilStatus('never', ({ status }) => status === 'Running')
+    expect(reason).toMatch(/^reading 1 topic; its events are given up \(DestinationInvalid\): headers\.X-Never: /)
   })
 })
 

@@ -40,6 +40,8 @@ export interface AttemptResult {
 export interface AttemptReport extends AttemptResult {
   /** Resolves with what was answered late, or null when nothing was within its time (row A7). Never rejects. */
   readonly lateAnswer?: Promise<AttemptResult | null>
+  /** It was no attempt: no request can be built, and `error` says why (`verdictWithoutRequest`). */
+  readonly isNoRequest?: true
 }
 
 /** The outcome that an HTTP status stands for: rows A16 and A18 (success is exactly 200–204). */

@@ -262,5 +262,7 @@ test('A13: the reasons are those on the wire', () => {
     'UndeliverableDueToHttpUnauthorized',
     'UndeliverableDueToProbationCausedByClientError',
   ])
-  expect(deadLetterReasons).toEqual(expect.arrayContaining(['EventMalformed', 'DeliveryMetadataMalformed']))
+  expect(deadLetterReasons).toEqual(
+    expect.arrayContaining(['DestinationInvalid', 'EventMalformed', 'DeliveryMetadataMalformed']),
+  )
 })

@@ -35,6 +35,7 @@ export const deadLetterReasons = [
   'UndeliverableDueToHttpGone',
   'UndeliverableDueToHttpStatus',
   'UndeliverableDueToProbationCausedByClientError',
+  'DestinationInvalid',
   'EventMalformed',
   'DeliveryMetadataMalformed',
   'RecordTooLarge',

@@ -25,6 +25,13 @@ export type CarriedOut =
   /** Nothing may be done for it any more (its partition is lost): its offset must not be committed. */
   | { readonly kind: 'abandoned' }
 
+/** No request can be built, and nothing was done: its subscription is to stop (row B3). */
+export interface NoRequest {
+  readonly kind: 'no-request'
+  /** One line without secrets. */
+  readonly message: string
+}
+
 /** Where the due retries of a subscription wait that may not be attempted now. */
 export interface HeldTopics {
   /** Makes the topic on first need. Never rejects. */

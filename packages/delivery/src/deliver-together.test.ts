@@ -1,8 +1,8 @@
 import { decodeEvent, newDeliveryState, retryPolicyOf, tiers } from '@barnabas/core'
-import type { AttemptResult, DeliveryState, OutgoingRecord, Subscription } from '@barnabas/core'
+import type { AttemptReport, DeliveryState, OutgoingRecord, Subscription } from '@barnabas/core'
 import { expect, test } from 'vitest'
 import { createCarryOut } from './carry-out.ts'
-import type { CarriedOut } from './carry-out.ts'
+import type { CarriedOut, NoRequest } from './carry-out.ts'
 import { createDeliverer } from './deliver.ts'
 import type { Delivery, DeliveryReport } from './deliver.ts'
 import type { Owner } from './owner.ts'
@@ -36,8 +36,8 @@ interface Named extends Delivery {
   readonly name: string
 }
 
-/** Who answers: the names of those in a request, and its number of the attempt. */
-type Answers = (names: readonly string[], attemptNumber: number) => number
+/** Who answers: the names of those in a request, and its number of the attempt. Null: no request can be built. */
+type Answers = (names: readonly string[], attemptNumber: number) => number | null
 
 interface Setting {
   draws?: readonly number[]
@@ -52,6 +52,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
   const reports: DeliveryReport[] = []
   const ends: string[] = []
   const splits: string[] = []
+  const results: string[] = []
   const left = [...draws]
   const writers = {
     async write([form]: readonly OutgoingRecord[], owner: Owner) {
@@ -64,12 +65,15 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
   }
   const deliverer = createDeliverer({
     sender: {
-      async attempt(events, { attemptNumber }): Promise<AttemptResult> {
+      async attempt(events, { attemptNumber }): Promise<AttemptReport> {
         const names = events.map(({ attributes }) => attributes.get('id') ?? '')
         const status = answers(names, attemptNumber)
         requests.push([names.join(' '), attemptNumber])
         const outcome = status === 200 ? 'Delivered' : status === 413 ? 'PayloadTooLarge' : 'Busy'
-        return { outcome, status, error: `answered ${status}`, responseBody: null, startedAt: now - 5, endedAt: now }
+        const result = { outcome, status, responseBody: null, startedAt: now - 5, endedAt: now } as const
+        return status === null
+          ? { ...result, error: 'cannot', isNoRequest: true }
+          : { ...result, error: `answered ${status}` }
       },
     },
     writers,
@@ -87,17 +91,23 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
     defaultDeadLetterTopic: 'default-letters',
     presentOf: (each) => each,
     onAttempt: (_id, change) => onAttempt(change),
+    onResult: (_subscription, { offset }, { outcome }) => void results.push(`${offset} ${outcome}`),
     onSplit: (id) => void splits.push(id),
     report: (report) => void reports.push(report),
     lateSuccesses: { write: async () => {}, lateSuccessOf: () => null },
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
-  const batch = (members: readonly string[], states: Record<string, Partial<DeliveryState>> = {}, owner?: Owner) =>
+  const batch = (
+    members: readonly string[],
+    states: Record<string, Partial<DeliveryState>> = {},
+    owner?: Owner,
+    to: Subscription = subscription,
+  ) =>
     deliverer.deliverTogether(
-      members.map((name, index) => deliveryOf(name, index, states[name], owner)),
+      members.map((name, index) => ({ ...deliveryOf(name, index, states[name], owner), subscription: to })),
       ({ name }, carried) => void ends.push(`${name} ${endOf(carried)}`),
     )
-  return { batch, requests, written, reports, ends, splits }
+  return { batch, requests, written, reports, ends, splits, results }
 }
 
 function deliveryOf(name: string, offset: number, changes: Partial<DeliveryState> = {}, owner?: Owner): Named {
@@ -122,7 +132,8 @@ function deliveryOf(name: string, offset: number, changes: Partial<DeliveryState
   }
 }
 
-const endOf = (carried: CarriedOut): string => (carried.kind === 'durable' ? carried.verdict.kind : carried.kind)
+const endOf = (carried: CarriedOut | NoRequest): string =>
+  carried.kind === 'durable' ? carried.verdict.kind : carried.kind
 const headerOf = (record: OutgoingRecord | undefined, name: string) => String(record?.headers[name])
 
 test('a batch is one request, and one place of the subscription', async () => {
@@ -229,4 +240,21 @@ test('a batch of which nothing is left to attempt makes no request', async () =>
   await batch(['late'], { late: { attempts: 1, expiryTime: now } })
   await batch([])
   expect(requests).toEqual([])
+})
+
+test('A3: one event that no request can be built for fails no other of its batch', async () => {
+  const { batch, requests, written, ends, splits, results } = engine((names) => (names.includes('c') ? null : 200))
+  await batch(['a', 'b', 'c', 'd'], {}, undefined, { ...subscription, notation: 'event-grid' })
+  expect(requests.map(([names]) => names)).toEqual(['a b c d', 'a b', 'c d', 'c', 'd'])
+  expect(ends).toEqual(['a done', 'b done', 'c dead-letter', 'd done'])
+  expect(headerOf(written[0], 'barnabas-dead-letter-reason')).toBe('DestinationInvalid')
+  // It was no 413, and says nothing of the receiver.
+  expect([splits, results]).toEqual([[], ['0 Delivered', '3 Delivered']])
+})
+
+test('B3: elsewhere that one alone is left, for its subscription to stop at it', async () => {
+  const { batch, written, ends, reports } = engine((names) => (names.includes('b') ? null : 200))
+  await batch(['a', 'b', 'c'])
+  expect(ends).toEqual(['a done', 'b no-request', 'c done'])
+  expect([written, reports.length]).toEqual([[], 2])
 })

@@ -1,5 +1,5 @@
-import type { AttemptResult, Verdict } from '@barnabas/core'
-import type { CarriedOut } from './carry-out.ts'
+import type { AttemptReport, Verdict } from '@barnabas/core'
+import type { CarriedOut, NoRequest } from './carry-out.ts'
 import type { Owner } from './owner.ts'
 
 type Deliveries<Each> = readonly [Each, ...Each[]]
@@ -7,26 +7,30 @@ type Deliveries<Each> = readonly [Each, ...Each[]]
 /** What a batch needs of the engine that delivers one event. */
 export interface TogetherOptions<Delivery> {
   /** One request with all of them. */
-  readonly attempt: (deliveries: Deliveries<Delivery>) => Promise<AttemptResult>
+  readonly attempt: (deliveries: Deliveries<Delivery>) => Promise<AttemptReport>
   /** Null when an attempt may be made. */
   readonly verdictWithoutAttempt: (delivery: Delivery) => Verdict | null
   readonly settle: (verdict: Verdict, delivery: Delivery) => Promise<CarriedOut>
-  readonly conclude: (delivery: Delivery, result: AttemptResult, chance: number) => CarriedOut | Promise<CarriedOut>
+  readonly conclude: (
+    delivery: Delivery,
+    result: AttemptReport,
+    chance: number,
+  ) => CarriedOut | NoRequest | Promise<CarriedOut>
   readonly random: () => number
 }
 
-type OnCarriedOut<Each> = (delivery: Each, carried: CarriedOut) => void
+type OnCarriedOut<Each> = (delivery: Each, carried: CarriedOut | NoRequest) => void
 
 /**
  * A batch, all or none: what its attempt came to is the outcome of each of its events.
  *
  *     those whose attempts or time are over ──► each its verdict, without an attempt
- *     the others ──► one request ──► 413, and there are several ──► each half again, one after the other
+ *     the others ──► one request ──► 413 or none can be built, and there are several ──► each half again, one after the other
  *                               └──► anything else ──► each its own verdict, carried out side by side
  *
  * 413 says of several events only that they are too much together. So it is the outcome of none of them, and no attempt
  * of theirs: it is neither counted nor written, and the halves travel with the same numbers at once. What is refused
- * alone is an outcome like any other. A batch of n events makes 2 n − 1 requests at the very most.
+ * alone is an outcome like any other. Nor can one event that no request can be built for fail the others (row A3). A batch of n events makes 2 n − 1 requests at the very most.
  *
  * One draw for the whole attempt: what failed together falls due together, and its retry is one request again.
  */
@@ -54,7 +58,7 @@ export function createTogether<Delivery extends { readonly owner: Owner }>(optio
     if (first === undefined) return
     const present: Deliveries<Each> = [first, ...others]
     const result = await options.attempt(present)
-    if (result.status === 413 && others.length > 0) {
+    if ((result.status === 413 || result.isNoRequest === true) && others.length > 0) {
       const middle = Math.ceil(present.length / 2)
       await attempt(present.slice(0, middle), onCarriedOut)
       await attempt(present.slice(middle), onCarriedOut)

@@ -430,3 +430,64 @@ describe('A7: answers after the deadline', () => {
     expect(attempts).toEqual([1])
   })
 })
+
+const cannot: AttemptReport = { ...answered(0, 'GenericError'), status: null, error: 'no secret', isNoRequest: true }
+
+test("A3: in Event Grid's notation what no request can be built for is a dead letter at once, and no attempt of it", async () => {
+  const { deliver, written, reports } = engine(cannot)
+  const cloud: Subscription = { ...subscription, notation: 'event-grid' }
+  await deliver({}, cloud)
+  await deliver({ attempts: 2, lastOutcome: 'Busy', lastStatus: 503 }, cloud)
+  const names = ['attempts', 'last-outcome', 'last-status', 'last-error', 'last-attempt-time', 'dead-letter-reason']
+  const told = written.map(({ topic, headers: all }) => [topic, ...names.map((name) => text(all[`barnabas-${name}`]))])
+  expect(told).toEqual([
+    ['letters', '0', undefined, undefined, 'no secret', undefined, 'DestinationInvalid'],
+    ['letters', '2', 'Busy', '503', 'no secret', undefined, 'DestinationInvalid'],
+  ])
+  expect(reports.map(({ result }) => result)).toEqual([null, null])
+  expect(await deliver({}, { ...cloud, deadLetter: null })).toMatchObject({ verdict: { kind: 'drop' } })
+})
+
+test.each(['barnabas', 'event-grid-kubernetes'] as const)(
+  'B3: in the notation %s nothing is done for it',
+  async (notation) => {
+    const { deliver, written, reports } = engine(cannot)
+    expect(await deliver({}, { ...subscription, notation })).toEqual({ kind: 'no-request', message: 'no secret' })
+    expect([written, reports]).toEqual([[], []])
+  },
+)
+
+describe('A12, A17: attempts that were skipped', () => {
+  const policyOf = (schedule: 'event-grid' | 'event-grid-kubernetes' | 'backoff') => ({
+    ...subscription,
+    retry: retryPolicyOf({ schedule, maxAttempts: 3 }, 1),
+  })
+  const told = (letter: OutgoingRecord | undefined) =>
+    ['attempts', 'skips', 'dead-letter-reason'].map((name) => text(letter?.headers[`barnabas-${name}`]))
+
+  test.each(['event-grid', 'event-grid-kubernetes'] as const)(
+    'count against the maximum of %s: before an attempt, after it, and in its steps',
+    async (schedule) => {
+      const { deliver, written, attempts } = engine(answered(500, 'GenericError'))
+      await deliver({ attempts: 1, skips: 2 }, policyOf(schedule))
+      expect(attempts).toEqual([])
+      expect(told(written[0])).toEqual(['1', '2', 'MaxDeliveryAttemptsExceeded'])
+
+      await deliver({ attempts: 1, skips: 1 }, policyOf(schedule))
+      // The number of the request, and of those that were made, know nothing of the one that was not.
+      expect(attempts).toEqual([2])
+      expect(told(written[1])).toEqual(['2', '1', 'MaxDeliveryAttemptsExceeded'])
+
+      await deliver({ attempts: 0, skips: 1 }, policyOf(schedule))
+      expect(told(written[2])).toEqual(['1', '1', undefined])
+      expect(written[2]?.topic).toBe(schedule === 'event-grid' ? 'retry.30s' : 'retry.10m')
+    },
+  )
+
+  test('count for nothing elsewhere', async () => {
+    const { deliver, written, attempts } = engine(answered(500, 'GenericError'))
+    await deliver({ attempts: 1, skips: 20 }, policyOf('backoff'))
+    expect(attempts).toEqual([2])
+    expect(told(written[0])).toEqual(['2', '20', undefined])
+  })
+})

@@ -8,6 +8,7 @@ import {
   verdictAfterAttempt,
   verdictOnProbation,
   verdictWhenDue,
+  verdictWithoutRequest,
 } from '@barnabas/core'
 import type {
   AttemptReport,
@@ -23,7 +24,7 @@ import type {
   Verdict,
 } from '@barnabas/core'
 import { writeDeadLetter } from './carry-out.ts'
-import type { CarriedOut, CarryOut, DeadLetterDetails, Parcel } from './carry-out.ts'
+import type { CarriedOut, CarryOut, DeadLetterDetails, NoRequest, Parcel } from './carry-out.ts'
 import { createTogether } from './deliver-together.ts'
 import { awaitLateAnswer } from './late-answers.ts'
 import type { LateSuccesses } from './late-answers.ts'
@@ -94,14 +95,14 @@ export interface DeliverOptions {
 
 export interface Deliverer {
   /** Attempt → outcome → verdict → carried out. The first attempt is always made; later ones unless the time to live is over. */
-  deliver(delivery: Delivery): Promise<CarriedOut>
+  deliver(delivery: Delivery): Promise<CarriedOut | NoRequest>
   /**
    * The same for events that share one request: of one revision of one subscription and with one signal. Its outcome is
    * carried out for each of them apart, with its own number of attempts, and told as soon as that is done.
    */
   deliverTogether<Each extends Delivery>(
     deliveries: readonly Each[],
-    onCarriedOut: (delivery: Each, carried: CarriedOut) => void,
+    onCarriedOut: (delivery: Each, carried: CarriedOut | NoRequest) => void,
   ): Promise<void>
   /** What becomes of a due retry whose endpoint is on probation. */
   skip(parcel: Parcel, subscription: Subscription, probation: Probation, owner: Owner): Promise<CarriedOut>
@@ -119,7 +120,7 @@ export interface SettledWithoutAttempt {
 export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
 
-  async function deliver(delivery: Delivery): Promise<CarriedOut> {
+  async function deliver(delivery: Delivery): Promise<CarriedOut | NoRequest> {
     const { subscription, event, parcel, owner, signal } = delivery
     const over = verdictWithoutAttempt(delivery)
     if (over !== null) return settle(over, parcel, { subscription, event }, owner)
@@ -134,7 +135,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     } finally {
       options.onAttempt(subscription.id, -1)
     }
-    options.onResult?.(subscription, parcel.state.source, result)
+    if (result.isNoRequest !== true) options.onResult?.(subscription, parcel.state.source, result)
     return conclude(delivery, result, random())
   }
 
@@ -147,8 +148,13 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   }
 
   /** What follows from an attempt for one of its events. `chance` is in [0, 1), and the same for all of one attempt. */
-  function conclude(delivery: Delivery, result: AttemptReport, chance: number): CarriedOut | Promise<CarriedOut> {
+  function conclude(
+    delivery: Delivery,
+    result: AttemptReport,
+    chance: number,
+  ): CarriedOut | NoRequest | Promise<CarriedOut> {
     const { subscription, event, parcel, owner, dueAt } = delivery
+    if (result.isNoRequest === true) return withoutRequest(delivery, result.error ?? '')
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const attempts = countedAttempts(state, subscription.retry)
     const scheduled = verdictAfterAttempt(result, attempts, subscription.retry, handlingOf(subscription), chance)
@@ -161,6 +167,15 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     const about = { state, event, subscription, result, latenessMs }
     const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
     return carried instanceof Promise ? carried.then((written) => reported(written, about)) : reported(carried, about)
+  }
+
+  /** Neither an attempt nor an outcome: what there was of both stays as it was. */
+  function withoutRequest(delivery: Delivery, message: string): NoRequest | Promise<CarriedOut> {
+    const { subscription, event, parcel, owner } = delivery
+    const verdict = verdictWithoutRequest(subscription, handlingOf(subscription))
+    if (verdict === null) return { kind: 'no-request', message }
+    const state = { ...parcel.state, lastError: message }
+    return settle(verdict, { ...parcel, state }, { subscription, event }, owner)
   }
 
   async function skip(parcel: Parcel, subscription: Subscription, probation: Probation, owner: Owner) {
@@ -228,7 +243,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
         // That several events are too much together says nothing of the endpoint.
         const isSplit = result.status === 413 && others.length > 0
         if (isSplit) options.onSplit?.(subscription.id)
-        else options.onResult?.(subscription, first.state.source, result)
+        else if (result.isNoRequest !== true) options.onResult?.(subscription, first.state.source, result)
         return result
       } finally {
         options.onAttempt(subscription.id, -1)

@@ -1,5 +1,5 @@
 export { createCarryOut } from './carry-out.ts'
-export type { CarriedOut, CarryOut, HeldTopic, HeldTopics, Parcel } from './carry-out.ts'
+export type { CarriedOut, CarryOut, HeldTopic, HeldTopics, NoRequest, Parcel } from './carry-out.ts'
 export { createDeliverer } from './deliver.ts'
 export type { Deliverer, Delivery, DeliveryReport, Sender } from './deliver.ts'
 export { createDoubledRecords } from './doubled-records.ts'

@@ -72,6 +72,13 @@ describe('A21: what is counted', () => {
     ['one that is held', 1, null, { kind: 'hold', because: 'stopped', dueAt: at }, ['verdict hold']],
     ['a retry that is withdrawn', 1, null, { kind: 'done' }, ['verdict done', 'withdrawn']],
     ['a dead letter', 2, null, { kind: 'dead-letter', reason }, ['verdict dead-letter', `dead letter ${reason}`]],
+    [
+      'one that no request could be built for',
+      0,
+      null,
+      { kind: 'drop', reason: 'DestinationInvalid' },
+      ['matched', 'verdict drop', 'dropped DestinationInvalid'],
+    ],
     ['one that is dropped', 2, null, { kind: 'drop', reason }, ['verdict drop', `dropped ${reason}`]],
   ])('of %s', (_what, attempts, result, verdict, expected) => {
     const counted: string[] = []

@@ -35,6 +35,9 @@ export function createReporter(
       counts.attempt({ subscription, outcome: result.outcome, durationMs: result.endedAt - result.startedAt })
       if (state.attempts === 1) counts.matched(subscription)
     }
+    // It was let through, and would have been attempted.
+    const isInvalid = 'reason' in verdict && verdict.reason === 'DestinationInvalid'
+    if (isInvalid && state.attempts === 0) counts.matched(subscription)
     if (latenessMs !== null) counts.late(latenessMs)
     counts.verdict(subscription, verdict.kind)
     if (verdict.kind === 'dead-letter') counts.deadLettered(subscription, verdict.reason)

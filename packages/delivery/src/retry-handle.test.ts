@@ -1,7 +1,7 @@
 import { newDeliveryState, retryHeaders, retryPolicyOf, decodeRetryHeaders } from '@barnabas/core'
 import type { KafkaRecord, Subscription, Verdict } from '@barnabas/core'
 import { expect, test, vi } from 'vitest'
-import type { CarriedOut } from './carry-out.ts'
+import type { CarriedOut, NoRequest } from './carry-out.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createRetryHandle } from './retry-handle.ts'
 import type { Recipient } from './recipient.ts'
@@ -50,8 +50,11 @@ interface Setting {
   waits?: () => Promise<boolean>
   isLost?: () => boolean
   isOnProbation?: () => boolean
+  isNoRequest?: boolean
   headers?: KafkaRecord['headers']
 }
+
+const cannot: NoRequest = { kind: 'no-request', message: 'no secret' }
 
 /** A handle that writes down what becomes of the records it is given; attempts end when they are told to. */
 function recordedHandle(setting: Setting = {}) {
@@ -59,19 +62,20 @@ function recordedHandle(setting: Setting = {}) {
   const attempts: (() => void)[] = []
   const window = createWindow({ limit: () => 1, bytesMax: 1_000_000, budget: createReadBudget(1_000_000) })
   const durable = (verdict: Verdict): CarriedOut => ({ kind: 'durable', wroteRecord: verdict.kind !== 'done', verdict })
+  const ended = setting.isNoRequest === true ? cannot : durable({ kind: 'done' })
   const handle = createRetryHandle<RetryRecord>({
     deliverer: {
       async deliver({ subscription: { revision }, dueAt }) {
         steps.push(`attempted by revision ${revision}, due ${(dueAt ?? 0) - now}`)
         await new Promise<void>((resolve) => attempts.push(resolve))
-        return durable({ kind: 'done' })
+        return ended
       },
       async deliverTogether(deliveries, onCarriedOut) {
         const names = deliveries.map(({ event: { attributes } }) => attributes.get('id'))
         const revisions = new Set(deliveries.map(({ subscription: { revision } }) => revision))
         steps.push(`${names.join(' ')} attempted by revision ${[...revisions].join()}`)
         await new Promise<void>((resolve) => attempts.push(resolve))
-        for (const delivery of deliveries) onCarriedOut(delivery, durable({ kind: 'done' }))
+        for (const delivery of deliveries) onCarriedOut(delivery, ended)
       },
       async skip() {
         steps.push('skipped')
@@ -92,6 +96,7 @@ function recordedHandle(setting: Setting = {}) {
     mayWait: setting.mayWait ?? (() => true),
     restMaxMs: () => setting.restMaxMs ?? 5_000,
     restOf: () => (setting.isOnProbation?.() === true ? probation : null),
+    onNoRequest: ({ id }, message) => void steps.push(`${id} stops: ${message}`),
     cancel: new AbortController().signal,
     timeScale: 1,
     now: () => now,
@@ -285,4 +290,16 @@ test('A12: what falls due on probation is skipped, also when it began while a pl
     'attempted by revision 1, due 0',
     'skipped',
   ])
+})
+
+test.each([1, 10])('B3: a retry that no request can be built for is held, with %d in a batch', async (maxEvents) => {
+  const { give, steps, attempts } = recordedHandle({
+    isNoRequest: true,
+    subscription: { ...subscription, batch: { maxEvents, preferredBytes: 65_536 } },
+  })
+  const given = give(0)
+  await expect.poll(() => attempts.length).toBe(1)
+  attempts[0]?.()
+  await given
+  expect(steps.slice(2)).toEqual(['orders stops: no secret', 'settled: hold stopped', 'finished by a write'])
 })

@@ -9,7 +9,7 @@ import type {
   Subscription,
   Verdict,
 } from '@barnabas/core'
-import type { CarriedOut, Parcel } from './carry-out.ts'
+import type { CarriedOut, NoRequest, Parcel } from './carry-out.ts'
 import type { Deliverer } from './deliver.ts'
 import type { Owner } from './owner.ts'
 import type { Recipient } from './recipient.ts'
@@ -42,6 +42,8 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly stateOf?: (retry: Retry, state: DeliveryState) => DeliveryState
   /** The probation during which nothing of the subscription may be attempted now, null for none. */
   readonly restOf: (subscription: Subscription) => Probation | null
+  /** No request can be built: whoever can stops the subscription. The retry is held. */
+  readonly onNoRequest?: (subscription: Subscription, message: string) => void
   readonly cancel: AbortSignal
   readonly timeScale: number
   readonly now: () => number
@@ -62,7 +64,7 @@ type Hold = Extract<Verdict, { readonly kind: 'hold' }>
  *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
  *                                  ├──► rests, or its window is full ────────► held
  *                                  ├──► its endpoint is on probation ────────► skipped: parked again, once
- *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch
+ *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch; held where no request can be built
  */
 export function createRetryHandle<Retry extends RetryRecord>(
   options: RetryHandleOptions<Retry>,
@@ -78,7 +80,7 @@ export function createRetryHandle<Retry extends RetryRecord>(
     attempt: (batch, subscription) =>
       deliverer.deliverTogether(
         batch.map(({ due, event, resolve }) => ({ ...due, event, resolve, subscription, signal: options.cancel })),
-        ({ resolve }, carried) => resolve(carried),
+        (each, carried) => void heldWithoutRequest(carried, each, subscription).then(each.resolve),
       ),
   })
 
@@ -172,12 +174,20 @@ export function createRetryHandle<Retry extends RetryRecord>(
     return probation === null ? null : deliverer.skip(parcel, subscription, probation, owner)
   }
 
-  function attempt(due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
+  async function attempt(due: Due<Retry>, subscription: Subscription): Promise<CarriedOut> {
     const { parcel, dueAt, owner } = due
     const read = decodedParcel(parcel, subscription)
     if (read.kind === 'malformed') return buryMalformed(due, read.message, subscription)
     const { event } = read
-    return deliverer.deliver({ subscription, event, parcel, dueAt, owner, signal: options.cancel })
+    const carried = await deliverer.deliver({ subscription, event, parcel, dueAt, owner, signal: options.cancel })
+    return heldWithoutRequest(carried, due, subscription)
+  }
+
+  /** A tier waits for nobody, and another process may be able to build what this one cannot. */
+  async function heldWithoutRequest(carried: CarriedOut | NoRequest, due: Due<Retry>, subscription: Subscription) {
+    if (carried.kind !== 'no-request') return carried
+    options.onNoRequest?.(subscription, carried.message)
+    return hold(due, 'stopped', subscription)
   }
 
   function buryMalformed({ parcel, owner }: Due<Retry>, lastError: string, subscription: Subscription) {

@@ -42,7 +42,7 @@ test('A20: a receiver that sends back what it got does not put the secret into a
   expect(result.responseBody?.toString()).toContain('"x-key":"***"')
 })
 
-test('A20: without its secret no request is made', async () => {
+test('A3, A20: without its secret no request is made', async () => {
   const paths: unknown[] = []
   const { origin } = await receiver((request, response) => {
     paths.push(request.url)
@@ -52,6 +52,7 @@ test('A20: without its secret no request is made', async () => {
   const sender = loopbackSender({ findSecret: unknown })
   const result = await sender.attempt([testEvent()], { ...attemptOptions, shape, url: origin })
   expect(result).toMatchObject({
+    isNoRequest: true,
     outcome: 'GenericError',
     status: null,
     error: 'headers.X-Key: the secret KEY is not known; set it',

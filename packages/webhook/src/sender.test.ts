@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Outcome } from '@barnabas/core'
 import { expect, test } from 'vitest'
-import { attemptOptions, closed, loopbackSender, rawReceiver, receiver, testEvent } from './test-receiver.ts'
+import { attemptOptions, closed, loopbackSender, rawReceiver, receiver, testEvent, testShape } from './test-receiver.ts'
 
 const statuses: readonly [number, Outcome, string | null][] = [
   [200, 'Delivered', null],
@@ -173,4 +173,14 @@ test('an early 413 ends a large upload and is understood', async () => {
   const event = testEvent(Buffer.alloc(20_000_000))
   const result = await loopbackSender().attempt([event], { ...attemptOptions, url: origin })
   expect(result).toMatchObject({ outcome: 'PayloadTooLarge', status: 413 })
+})
+
+test('A3: what no request can be built for is no attempt, and says why', async () => {
+  const shape = { ...testShape, schema: 'EventGridSchema', mode: 'structured' } as const
+  const result = await loopbackSender().attempt([testEvent()], { ...attemptOptions, shape, url: 'http://127.0.0.1:9/' })
+  expect(result).toMatchObject({
+    isNoRequest: true,
+    status: null,
+    error: "no request can be built: a CloudEvent in binary mode has no form in Event Grid's schema",
+  })
 })

@@ -43,7 +43,7 @@ export interface WebhookAttemptOptions {
 export interface WebhookSender {
   /**
    * Makes exactly one attempt (design, promise 2): no redirects, no retries. Never rejects for what a receiver, the
-   * network or the sink does. Waiting for a connection of one's own subscription comes before `startedAt`. With `lateMs`
+   * network, the sink or the events do; where no request can be built it makes none and says so (`isNoRequest`). Waiting for a connection of one's own subscription comes before `startedAt`. With `lateMs`
    * one that has timed out may bring an answer later (`lateAnswer`): its connection counts as none of `connectionsMax`,
    * and a process keeps 64 of them, the newest.
    */
@@ -95,15 +95,28 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       .then((waitedFor) => attempt.start(waitedFor))
   }
 
+  /** The text is why there can be none. */
+  function requestFor(
+    events: readonly [CloudEvent, ...CloudEvent[]],
+    attemptOptions: WebhookAttemptOptions,
+  ): WebhookRequest | string {
+    try {
+      return webhookRequest(events, attemptOptions, settings)
+    } catch (error) {
+      return `no request can be built: ${error instanceof Error ? error.message : String(error)}`
+    }
+  }
+
   return {
     attempt(events, attemptOptions) {
       return new Promise((resolve) => {
         const { headers } = attemptOptions.shape
         const problem = headers.length === 0 ? null : problemOfSecrets(headers, findSecret)
-        if (problem !== null) return resolve(notAttempted('GenericError', problem))
+        if (problem !== null) return resolve(noRequest(problem))
         const sink = sinkOf(attemptOptions.url)
         if (sink.check.kind !== 'allowed') return resolve(notAttempted('ResolutionError', sink.check.message))
-        const request = webhookRequest(events, attemptOptions, settings)
+        const request = requestFor(events, attemptOptions)
+        if (typeof request === 'string') return resolve(noRequest(request))
         if (headers.length === 0) return attemptAt(sink, request, attemptOptions, resolve)
         attemptAt(sink, request, attemptOptions, (result) => {
           const { responseBody } = result
@@ -150,6 +163,10 @@ function partsOf(url: string): Omit<Sink, 'check'> {
 }
 
 const noSecret: FindSecret = (name) => ({ kind: 'unknown', message: `the secret ${name} is not known here` })
+
+function noRequest(problem: string): AttemptReport {
+  return { ...notAttempted('GenericError', problem), isNoRequest: true }
+}
 
 function notAttempted(outcome: Outcome, message: string): AttemptReport {
   const now = Date.now()
