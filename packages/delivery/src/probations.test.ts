@@ -261,3 +261,20 @@ test('a process that was killed between taking over and removing leaves nothing 
   expect(third.parkedOf('orders')).toBe(2)
   expect([...topic.keys()]).toEqual(['third'])
 })
+
+test('A21: how a subscription stands is seen in every process, and no more of one that is gone', () => {
+  const { join, subscription, write, replace } = cluster()
+  const [one, other] = [join('one'), join('other')]
+  expect([...one.standings()]).toEqual([{ subscription: 'orders', isOnProbation: false, parked: 0 }])
+  failTen(one, subscription)
+  const waiting = {
+    ...newDeliveryState(subscription, { topic: 'orders', partition: 0, offset: 1 }, start),
+    attempts: 1,
+  }
+  one.count(waiting, { kind: 'retry', dueAt: start })
+  write('one')
+  const standing = { subscription: 'orders', isOnProbation: true, parked: 1 }
+  expect([[...one.standings()], [...other.standings()]]).toEqual([[standing], [standing]])
+  replace(null)
+  expect([...one.standings()]).toEqual([])
+})

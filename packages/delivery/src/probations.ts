@@ -66,6 +66,8 @@ export interface Probations {
   /** How many may be in flight in this window: 0 while it rests, few while it is tried. */
   limitOf(subscription: Subscription, window: Pick<Window, 'inFlight'>): number
   attach(id: string, attached: Attached): () => void
+  /** Of every subscription that this process or another has something to say of. */
+  standings(): Iterable<{ readonly subscription: string; readonly isOnProbation: boolean; readonly parked: number }>
   /** What an attempt came to. A batch counts as its first event. */
   observe(subscription: Subscription, source: SourcePosition, result: AttemptResult): void
   /** Counts what was parked for the first time, and what has come to its end. */
@@ -249,17 +251,27 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
     health.changed(entry.id, tellCountsWithinMs)
   }
 
+  function parkedOf(id: string): number {
+    const entry = entries.get(id)
+    if (entry === undefined) return 0
+    const all = [entry, ...othersOf(entry)]
+    return Math.max(
+      0,
+      all.reduce((sum, { parkedIn, parkedOut }) => sum + parkedIn - parkedOut, 0),
+    )
+  }
+
   return {
     restOf,
     probationOf: (id) => entries.get(id)?.present ?? null,
-    parkedOf(id) {
-      const entry = entries.get(id)
-      if (entry === undefined) return 0
-      const all = [entry, ...othersOf(entry)]
-      return Math.max(
-        0,
-        all.reduce((sum, { parkedIn, parkedOut }) => sum + parkedIn - parkedOut, 0),
-      )
+    parkedOf,
+    *standings() {
+      for (const id of new Set([...entries.keys(), ...health.subscriptions()])) {
+        const subscription = subscriptionOf(id)
+        if (subscription === null) continue
+        const { present } = entryOf(subscription)
+        yield { subscription: id, isOnProbation: present !== null, parked: parkedOf(id) }
+      }
     },
     limitOf(subscription, window) {
       const { id, concurrency } = subscription

@@ -214,6 +214,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     store.onChange((change) => created.heard(change))
     changeListeners.push((id) => created.changed(id))
     deliveryListeners.push(({ state, verdict }) => created.count(state, verdict))
+    metrics.follow(() => created.standings())
     probations = created
     return created
   }

@@ -82,6 +82,8 @@ test('the text has the process metrics too, and a help line for each of ours', a
     'barnabas_attempts_in_flight',
     'barnabas_oldest_parked_event_age_seconds',
     'barnabas_lateness_seconds',
+    'barnabas_probation_active',
+    'barnabas_parked_events',
   ])
 })
 
@@ -124,4 +126,36 @@ test('a label with quotes and line breaks cannot forge a series', async () => {
   expect((await metrics.text()).split('\n')).toContain(
     'barnabas_dropped_total{subscription="a\\"} 1\\nforged 1",reason="TimeToLiveExceeded"} 1',
   )
+})
+
+test('A21: who is on probation, and what is parked, as it is when somebody asks', async () => {
+  const metrics = createMetrics()
+  let standings = [
+    { subscription: 'orders', isOnProbation: true, parked: 12 },
+    { subscription: 'bills', isOnProbation: false, parked: 0 },
+  ]
+  metrics.follow(() => standings)
+  const waiting = async () => (await series(metrics)).filter((line) => /probation|parked_events/.test(line))
+  expect(await waiting()).toEqual([
+    'barnabas_probation_active{subscription="orders"} 1',
+    'barnabas_probation_active{subscription="bills"} 0',
+    'barnabas_parked_events{subscription="orders"} 12',
+    'barnabas_parked_events{subscription="bills"} 0',
+  ])
+  standings = [{ subscription: 'orders', isOnProbation: false, parked: 3 }]
+  await metrics.forgetSubscription('bills')
+  expect(await waiting()).toEqual([
+    'barnabas_probation_active{subscription="orders"} 0',
+    'barnabas_parked_events{subscription="orders"} 3',
+  ])
+})
+
+test('A21: beyond the bound they are added up', async () => {
+  const metrics = createMetrics()
+  metrics.follow(() =>
+    Array.from({ length: 10_003 }, (_, index) => ({ subscription: `id-${index}`, isOnProbation: true, parked: 2 })),
+  )
+  const lines = await series(metrics)
+  expect(lines).toContain('barnabas_probation_active{subscription="(others)"} 3')
+  expect(lines).toContain('barnabas_parked_events{subscription="(others)"} 6')
 })

@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { createOldestParked } from './oldest-parked.ts'
+import { addProbationGauges } from './probation-gauges.ts'
+import type { Standing } from './probation-gauges.ts'
 import { createTally } from './tally.ts'
 
 /** What is counted, by the name of what happened; nobody else sees the library behind it. */
@@ -28,6 +30,8 @@ export interface Metrics {
   filtered(): void
   /** Offsets of a source topic that were gone before they could be read. */
   skipped(subscription: string, offsets: number): void
+  /** How the subscriptions stand is asked for here from now on, at each scrape. */
+  follow(standings: () => Iterable<Standing>): void
   /** How long after its due time an attempt began. */
   late(latenessMs: number): void
   /** Takes the series of a deleted subscription away; what still happens to its events is counted anew. */
@@ -143,6 +147,9 @@ export function createMetrics(): Metrics {
     changed.add(label)
   }
 
+  let standings: () => Iterable<Standing> = () => []
+  addProbationGauges({ registry, labelOf, standings: () => standings() })
+
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -171,6 +178,7 @@ export function createMetrics(): Metrics {
     blobGivenUp: (subscription, reason, events) =>
       blobGivenUp.inc({ subscription: labelOf(subscription), reason }, events),
     filtered: () => filtered.inc(),
+    follow: (asked) => void (standings = asked),
     skipped: (subscription, offsets) => skipped.inc({ subscription: labelOf(subscription) }, offsets),
     late: (latenessMs) => lateness.observe(Math.max(0, latenessMs) / 1000),
     async forgetSubscription(subscription) {
