@@ -203,6 +203,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       names,
       process: clientId,
       recordOf: (id) => created.recordOf(id),
+      subscriptions: registry,
       timeScale: config.timeScale,
       now: Date.now,
       logger,

@@ -8,6 +8,8 @@ export interface HealthLog {
   /** Of one subscription, whatever their life and process. */
   of(subscription: string): readonly HealthRecord[]
   subscriptions(): readonly string[]
+  /** Those that have said that they live, and not that they have left. */
+  processes(): readonly string[]
   /** When the process was last heard to live; null when it has left, or never was. */
   presentAt(process: string): number | null
 }
@@ -45,6 +47,7 @@ export function createHealthLog(): HealthLog {
     },
     of: (subscription) => [...(records.get(subscription)?.values() ?? [])],
     subscriptions: () => [...records.keys()],
+    processes: () => [...present.keys()],
     presentAt: (process) => present.get(process) ?? null,
   }
 }

@@ -1,6 +1,7 @@
 import { healthKey, healthValue, presenceKey } from '@barnabas/core'
 import type { HealthRecord, Names } from '@barnabas/core'
 import type { KafkaClient, Producer, ProduceResult } from '@barnabas/kafka'
+import { healthRemains } from './health-cleaning.ts'
 import { createHealthLog } from './health-log.ts'
 import type { HealthChange } from './health-log.ts'
 import type { Logger } from './logger.ts'
@@ -8,7 +9,8 @@ import type { Logger } from './logger.ts'
 /**
  * What every process says of every subscription's endpoint (`barnabas.health`), followed from the topic's beginning, and
  * what this one says: one record for each subscription, at most one write a second. A process that lives says so from
- * time to time; one that has not been heard for four times as long is gone.
+ * time to time; one that has not been heard for four times as long is gone. What is left of those that are gone and belongs
+ * to no subscription is removed now and then, by whoever finds it first.
  */
 export interface HealthStore {
   /** Resolves when the topic was read to its end as it was at the call. */
@@ -36,6 +38,8 @@ export interface HealthStoreOptions {
   readonly process: string
   /** What this process says of a subscription now, null for nothing. */
   readonly recordOf: (subscription: string) => HealthRecord | null
+  /** Which subscriptions there are, deleted ones being known as such once it has caught up. */
+  readonly subscriptions: { caughtUp(): Promise<void>; get(subscription: string): unknown }
   readonly timeScale: number
   readonly now: () => number
   readonly logger: Logger
@@ -44,6 +48,8 @@ export interface HealthStoreOptions {
 const writeEveryMs = 1_000
 const presenceEveryMs = 30_000
 const lastWriteMs = 2_000
+/** Signs of life between two looks at what is left behind. */
+const cleanEvery = 4
 
 export function openHealthStore(options: HealthStoreOptions): HealthStore {
   const { kafka, names, process, recordOf, now, logger } = options
@@ -56,6 +62,8 @@ export function openHealthStore(options: HealthStoreOptions): HealthStore {
   const written = new Map<string, string>()
   const presenceMs = Math.max(writeEveryMs, presenceEveryMs * options.timeScale)
   let presenceTimer: NodeJS.Timeout | undefined
+  let signsOfLife = 0
+  let cleaning: Promise<void> | null = null
   let producer: Producer | null = null
   let startedAt = 0
   let started = false
@@ -118,6 +126,36 @@ export function openHealthStore(options: HealthStoreOptions): HealthStore {
   function sayPresent(): void {
     void write(presenceKey(process), Buffer.from(JSON.stringify({ process, at: now() })))
     presenceTimer = setTimeout(sayPresent, presenceMs).unref()
+    signsOfLife += 1
+    if (signsOfLife % cleanEvery !== 0) return
+    // It may have to wait for long; one at a time.
+    cleaning ??= clean()
+      .catch(() => undefined)
+      .finally(() => (cleaning = null))
+  }
+
+  /** One try for each; what could not be removed is found again. */
+  async function clean(): Promise<void> {
+    await options.subscriptions.caughtUp()
+    const exists = (subscription: string) => options.subscriptions.get(subscription) !== undefined
+    const { records, processes } = healthRemains(log, { process, exists, isGone })
+    for (const { subscription, process: of } of records) {
+      if (stopped) return
+      await remove(subscription, of)
+    }
+    for (const gone of processes) if (!stopped) await write(presenceKey(gone), null)
+  }
+
+  async function remove(subscription: string, ofProcess: string): Promise<void> {
+    if (ofProcess === process) forget(subscription)
+    await write(healthKey(subscription, ofProcess), null)
+  }
+
+  function isGone(other: string): boolean {
+    if (other === process) return false
+    const at = log.presentAt(other)
+    // What stood there at the start may be old: it is given the time that one of now is given.
+    return at === null || now() - Math.max(at, startedAt) > 4 * presenceMs
   }
 
   return {
@@ -132,16 +170,8 @@ export function openHealthStore(options: HealthStoreOptions): HealthStore {
     onChange: (listener) => void listeners.push(listener),
     changed,
     flush,
-    async remove(subscription, ofProcess) {
-      if (ofProcess === process) forget(subscription)
-      await write(healthKey(subscription, ofProcess), null)
-    },
-    isGone(other) {
-      if (other === process) return false
-      const at = log.presentAt(other)
-      // What stood there at the start may be old: it is given the time that one of now is given.
-      return at === null || now() - Math.max(at, startedAt) > 4 * presenceMs
-    },
+    remove,
+    isGone,
     async stop() {
       clearTimeout(presenceTimer)
       const unwritten = [...waiting.keys()]
