@@ -1,6 +1,6 @@
 /** Where a subscription starts, in its first life and in the next: design, "Offsets"; interface, `from` and `generation`. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { apply, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, createSourceTopic, environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics, writeSubscription } from '../support/control-topics.ts'
@@ -9,6 +9,7 @@ import { binaryEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName, withAdmin } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -159,7 +160,7 @@ test('a subscription that is deleted while nothing runs leaves no status and no 
   await expect.poll(groupIds, { timeout: 5_000, interval: 100 }).not.toContain(groupOf(id))
 })
 
-test('a subscription that has lost its committed offsets never jumps: Start Failed until an operator sets them', async () => {
+test('a subscription that has lost its committed offsets never jumps: Start Failed until an operator sets them and says start', async () => {
   const id = 'lost'
   const topic = await createSourceTopic(prefix, id)
   await apply(prefix, [{ id, topics: [topic], sink: `${receiver.url}/lost` }])
@@ -177,8 +178,15 @@ test('a subscription that has lost its committed offsets never jumps: Start Fail
   await restart(() => send(topic, ['six']))
   await barnabas.process.line(new RegExp(`"subscription":"${id}".*has lost its committed offset`))
   expect(arrivalsAt('/lost').toSorted()).toEqual(['one', 'three', 'two'])
-  await restart(() => setOffset(groupOf(id), topic, 4))
-  await control.untilStatus(id, ({ status, time }) => status === 'Running' && time >= failed.time)
+  const start = async () => {
+    const command = runProcess('services/cli/bin/barnabas', environment(prefix), ['start', id])
+    return { status: await command.exited, said: command.lines.join('\n') }
+  }
+  const refused = await start()
+  expect(refused.status).toBe(1)
+  expect(refused.said).toContain(`${id}: Start Failed: the group ${groupOf(id)} has lost its committed offset`)
+  await setOffset(groupOf(id), topic, 4)
+  expect(await start()).toEqual({ status: 0, said: `${id} Running` })
   await receiver.until(() => arrivalsAt('/lost').length >= 5)
   expect(arrivalsAt('/lost').toSorted()).toEqual(['five', 'one', 'six', 'three', 'two'])
 })
