@@ -93,7 +93,10 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     limit: () => (isOpen() ? probations.limitOf(subscription, window) : 0),
     bytesMax: inFlightBytesMax,
     budget: options.budget,
-    onFreed: () => gate.freed(),
+    onFreed() {
+      giveBack()
+      gate.freed()
+    },
   })
   const gate = createReadGate(
     window,
@@ -105,6 +108,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   const detach = probations.attach(id, {
     window,
     onChange() {
+      giveBack()
       gate.freed()
       tell()
     },
@@ -174,6 +178,17 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     },
     logger,
   })
+
+  /**
+   * What was read before a probation begins would wait in memory for hours, and take from all others what they may have in
+   * hand. It is read again afterwards, once nothing of it is under way.
+   */
+  function giveBack(): void {
+    if (window.inFlight > 0 || window.waiting === 0 || probations.restOf(subscription) === null) return
+    logger.debug({ subscription: id, events: window.waiting }, 'given back until the probation is over')
+    window.clear()
+    consumer.rewind()
+  }
 
   function tell(): void {
     if (leading !== null && told !== null && !stopped && isOpen()) options.onRunning(subscription, told)

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { apply, createSourceTopic, environment, lagOf, removeEverything } from '../support/barnabas.ts'
+import { apply, createSourceTopic, environment, lagOf, metric, removeEverything } from '../support/barnabas.ts'
 import type { Written } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
@@ -12,7 +12,7 @@ import type { ControlTopics, SeenStatus } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
-import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { plainKafka, produce, randomName, withAdmin } from '../support/kafka.ts'
 import { runProcess } from '../support/processes.ts'
 import type { RunningProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -25,6 +25,7 @@ const env = {
   BARNABAS_SESSION_TIMEOUT: '2s',
   BARNABAS_DRAIN_TIMEOUT: '1s',
   BARNABAS_HTTP_PORT: '0',
+  BARNABAS_LOG_LEVEL: 'debug',
 }
 const running: RunningProcess[] = []
 let control: ControlTopics
@@ -60,11 +61,11 @@ afterAll(async () => {
 })
 
 /** A subscription, its receiver that answers as it is told, and its topic. */
-async function subscribe(id: string, written: Record<string, unknown>) {
+async function subscribe(id: string, written: Record<string, unknown>, partitions = 1) {
   let answer: (event: string) => Answer = () => 500
   const receiver: Receiver = await startReceiver(({ eventId }) => answer(eventId))
   cleanUp(() => receiver.close())
-  const topic = await createSourceTopic(prefix, id)
+  const topic = await createSourceTopic(prefix, id, partitions)
   const subscription: Written = { id, topics: [topic], sink: receiver.url, ...written }
   await apply(prefix, [subscription])
   return {
@@ -74,11 +75,11 @@ async function subscribe(id: string, written: Record<string, unknown>) {
     answers: (next: Answer | ((event: string) => Answer)) => {
       answer = typeof next === 'function' ? next : () => next
     },
-    send: (from: number, count: number) =>
+    send: (from: number, count: number, to: { readonly partition?: number } = {}) =>
       produce(
         plainKafka(),
         topic,
-        Array.from({ length: count }, (_, index) => binaryEvent(`${id}-${from + index}`)),
+        Array.from({ length: count }, (_, index) => binaryEvent(`${id}-${from + index}`, to)),
       ),
     lag: () => lagOf(`${prefix}.subscription.${id}`, topic),
   }
@@ -155,6 +156,71 @@ test('A17: a retry that falls due during a probation caused by a client error be
   expect(told).toEqual(['1', '1', 'Probation', '500'])
   expect(receiver.of('refused-0')).toHaveLength(1)
 })
+
+test('A12: what was read before it begins is not kept in memory, and is attempted once afterwards', async () => {
+  const { receiver, send, lag, answers } = await subscribe('given-back', {
+    retry: { schedule: ['1h'] },
+    probation: { steps: ['2s'] },
+    concurrency: 2,
+  })
+  // With the tenth failure one more may be under way.
+  let failed = 0
+  answers(() => ((failed += 1) <= 11 ? 500 : 200))
+  await send(0, 200)
+  const given = JSON.parse(await running[0]!.line(/"subscription":"given-back".*given back until/)) as {
+    events: number
+  }
+  expect(given.events).toBeGreaterThan(0)
+  await receiver.until((requests) => requests.length >= 200)
+  await expect.poll(lag, { timeout: 10_000, interval: 100 }).toBe(0)
+  expect(new Set(receiver.requests.map(({ eventId }) => eventId)).size).toBe(200)
+  expect(receiver.requests).toHaveLength(200)
+})
+
+test(
+  'A12, A21: of two dispatchers both rest, whoever saw it fail, and at the end each makes one trial',
+  { timeout: 60_000 },
+  async () => {
+    const other = await run('dispatcher')
+    const { receiver, send, lag, answers } = await subscribe(
+      'shared',
+      { retry: { schedule: ['10m'] }, probation: { steps: ['6s', '1h'] } },
+      2,
+    )
+    const group = `${prefix}.subscription.shared`
+    const shared = async () => {
+      const { groups } = await withAdmin((admin) => admin.describeGroups([group]))
+      return groups.map(({ state, members }) => [state, members.length])
+    }
+    await expect.poll(shared, { timeout: 20_000, interval: 100 }).toEqual([['Stable', 2]])
+    // Of two members each has one of the partitions.
+    await control.untilStatus('shared', ({ status }) => status === 'Running')
+
+    await send(0, 10, { partition: 0 })
+    const begun = await control.untilStatus('shared', (status) => probationOf(status) !== null)
+    const until = Date.parse(probationOf(begun)!.until)
+    const inBoth = () =>
+      Promise.all(
+        [running[0]!, other].map(async (each) => {
+          const { url } = JSON.parse(await each.line(/health and metrics at/)) as { readonly url: string }
+          return metric(url, 'barnabas_probation_active', { subscription: 'shared' })
+        }),
+      )
+    await expect.poll(inBoth, { timeout: 5_000, interval: 50 }).toEqual([1, 1])
+
+    answers('hang')
+    await send(10, 3, { partition: 0 })
+    await send(20, 3, { partition: 1 })
+    await expect.poll(lag, { timeout: 5_000, interval: 50 }).toBe(6)
+    await receiver.until((requests) => requests.length >= 12)
+    await pause(1_000)
+    const trials = receiver.requests.slice(10)
+    expect(trials.map(({ eventId }) => eventId).toSorted()).toEqual(['shared-10', 'shared-20'])
+    expect(Math.min(...trials.map(({ time }) => time))).toBeGreaterThanOrEqual(until)
+    receiver.cutOff()
+    await other.kill('SIGTERM')
+  },
+)
 
 test('`barnabas start` ends it by hand, whichever process began it and is gone since; said twice it changes nothing', async () => {
   const { receiver, send, answers } = await subscribe('ended', {

@@ -27,6 +27,8 @@ export interface TrackedConsumer {
   start(): Promise<void>
   /** Stops fetching; what was handed over may still be finished. */
   pauseAll(): void
+  /** Hands over again, when it is read again, what was taken and not finished. Nothing of it may be under way. */
+  rewind(): void
   /** Commits what is done and leaves the group; what is still under way is lost to this process. */
   stop(): Promise<void>
   readonly lastHeartbeatAt: number
@@ -98,6 +100,8 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     onRecords(batch) {
       const known = partitions.get(keyOf(batch))
       if (known === undefined || draining) return
+      if (known.isRewound && batch.records.length === 0) return
+      known.isRewound = false
       const first = batch.records[0]?.offset ?? batch.nextOffset
       const partition = batch.startsAnew === true ? startAnew(known, first) : known
       if (batch.skippedTo !== undefined) skip(partition, batch.skippedTo)
@@ -285,6 +289,9 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
       draining = true
       recreated.stop()
       consumer.pause([...partitions.values()])
+    },
+    rewind() {
+      if (!draining) for (const partition of partitions.values()) partition.rewind()
     },
     async stop() {
       draining = true

@@ -31,6 +31,8 @@ export interface CommittingPartition extends TrackedPartition {
 export interface OwnPartition extends CommittingPartition {
   isLost: boolean
   readonly tracker: OffsetTracker
+  /** Nothing was handed over since `rewind`: what says that reading has gone on was fetched before it. */
+  isRewound: boolean
   readonly place: KnownPlace
   label: CommitLabel
   /** What stands at the broker, null when that is not ours. */
@@ -39,6 +41,8 @@ export interface OwnPartition extends CommittingPartition {
   position(): CommitPosition
   /** How many of the next records may be taken. */
   takeable(records: readonly KafkaRecord[]): number
+  /** Hands over again what was taken and not finished, of which nothing may be under way. What is done stays done. */
+  rewind(): void
   /** Takes no more records, from this one on, until some that are open are finished. False when it may go on at once. */
   fill(next: KafkaRecord): boolean
 }
@@ -65,7 +69,7 @@ export function trackPartition(
   label: CommitLabel,
   { consumer, keepsAllDone, isDraining, leaseIsOver, settled, onFinished, commitNow }: PartitionSurroundings,
 ): OwnPartition {
-  const tracker = createOffsetTracker(place.offset, place.done)
+  let tracker = createOffsetTracker(place.offset, place.done)
   let isFull = false
 
   /** With half of the room free again, so that it does not stop for every record. */
@@ -81,11 +85,14 @@ export function trackPartition(
   const own: OwnPartition = {
     topic,
     partition,
-    tracker,
     place,
     label,
     committed: null,
     isLost: false,
+    isRewound: false,
+    get tracker() {
+      return tracker
+    },
     get lost() {
       return own.isLost || leaseIsOver()
     },
@@ -134,6 +141,17 @@ export function trackPartition(
         records.map(({ offset }) => offset),
         commitMetadataRoom,
       )
+    },
+    rewind() {
+      if (own.isLost || tracker.openCount === 0) return
+      tracker = createOffsetTracker(tracker.committable, tracker.doneBeyond())
+      own.isRewound = true
+      consumer.seek(own, tracker.next)
+      // It has room again; whoever wants nothing read pauses it anew.
+      if (isFull) {
+        isFull = false
+        own.resume()
+      }
     },
     fill(next) {
       consumer.seek(own, next.offset)
