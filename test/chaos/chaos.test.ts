@@ -7,7 +7,14 @@ import { runChaos } from './run.ts'
 import type { ChaosOptions } from './run.ts'
 
 const say = (line: string): void => console.log(line)
-const small = { seed: 20_261_201, subscriptions: 4, dispatchers: 2, retriers: 2, say } satisfies Partial<ChaosOptions>
+const small = {
+  seed: 20_261_201,
+  subscriptions: 4,
+  batched: 2,
+  dispatchers: 2,
+  retriers: 2,
+  say,
+} satisfies Partial<ChaosOptions>
 
 test('the plan follows from the seed, and every kind of fault has its turn', () => {
   const plan = planOf(7, 20)
@@ -21,6 +28,7 @@ describe.skipIf(!(await canRunOwnBroker()))('on a broker of its own', () => {
     console.log(`seed ${small.seed}`)
     const result = await runChaos({ ...small, events: 20_000, faults: 6 })
     console.log(JSON.stringify(result.summary))
+    expect(result.summary.sharedAttempts).toBeGreaterThan(0)
     const kept = result.violations.length === 0 ? 'nothing' : await keepRun('.chaos', small.seed, result)
     expect(result.violations.slice(0, 20), `the ledger and the logs of the services: ${kept}`).toEqual([])
   }, 240_000)

@@ -15,6 +15,7 @@ function attemptsOf(shorthands: readonly Shorthand[]): Attempt[] {
   return shorthands.map(([number, at, status]) => ({
     id: 'e',
     number,
+    together: status === 413 ? 2 : 1,
     at,
     notBefore: at,
     answeredAt: status === null ? null : at + 10,
@@ -99,6 +100,30 @@ describe('nothing is wrong with', () => {
           [1, 0, null],
           [2, 1_500, 200],
         ],
+      },
+    ],
+    [
+      'a batch that was split, before each of its attempts and long before they are due',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 413],
+          [1, 11, 413],
+          [1, 22, 503],
+          [2, 540, 413],
+          [2, 551, 200],
+        ],
+      },
+    ],
+    [
+      'a count that skips one, for the split of its batch was not heard',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 413],
+          [2, 5_000, 200],
+        ],
+        closedAt: 11,
       },
     ],
     ['a dead letter after the last attempt', { fate: hopeless, attempts: exhausted, letters: [letter(3_540)] }],
@@ -378,6 +403,25 @@ describe('one thing is wrong with', () => {
         ],
         letters: [letter(23_540)],
         windows: [kill(19_000)],
+      },
+    ],
+    [
+      'a split that takes the place of an attempt',
+      'out-of-order',
+      {
+        fate: ok,
+        attempts: [
+          [1, 0, 413],
+          [2, 5_000, 200],
+        ],
+      },
+    ],
+    [
+      'a split that nothing comes after',
+      'lost',
+      {
+        fate: ok,
+        attempts: [[1, 0, 413]],
       },
     ],
     [

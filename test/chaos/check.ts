@@ -1,3 +1,4 @@
+import { splitStatus } from './ledger.ts'
 import type { Attempt, Ending, Fate, Ledger, Letter, Sent } from './ledger.ts'
 
 export interface Violation {
@@ -55,7 +56,7 @@ interface EventHistory {
 function checkEvent(ledger: Ledger, history: EventHistory): readonly Violation[] {
   const { id, sent, letters } = history
   // A copy that the producer made by trying again is an event of its own with the same id: what is extra cannot be told.
-  const attempts = history.attempts.toSorted((a, b) => a.at - b.at)
+  const attempts = history.attempts.filter((attempt) => !isSplit(attempt)).toSorted((a, b) => a.at - b.at)
   const delivered = attempts.some(isSuccess)
   const found: Violation[] = []
   const say = (rule: Rule, message: string): void => void found.push(violation(id, rule, message))
@@ -76,7 +77,8 @@ function checkEvent(ledger: Ledger, history: EventHistory): readonly Violation[]
   found.push(...earlyAttempts(ledger, id, attempts))
   if (sent.copies > 1) return found
 
-  const cutAnswers = attempts.filter((attempt) => attempt.answeredAt !== null && !wasHeard(attempt)).length
+  // A split that nobody heard was an attempt to its sender.
+  const cutAnswers = history.attempts.filter((attempt) => attempt.answeredAt !== null && !wasHeard(attempt)).length
   const excused = excusedBy(ledger, attempts, letters) + cutAnswers
   const extraAttempts = extraAttemptsOf(attempts)
   const extraLetters = Math.max(0, letters.length - (delivered ? 0 : 1))
@@ -144,6 +146,10 @@ function excusedBy({ windows, policy }: Ledger, attempts: readonly Attempt[], le
 /** An answer that was cut off is a fault of its own, whoever cut it: its sender had to try again. */
 function wasHeard({ answeredAt, closedAt }: Attempt): boolean {
   return answeredAt !== null && (closedAt === null || closedAt - answeredAt > hearingMs)
+}
+
+function isSplit({ status }: Attempt): boolean {
+  return status === splitStatus
 }
 
 function isSuccess({ status }: Attempt): boolean {

@@ -1,3 +1,4 @@
+import { splitStatus } from './ledger.ts'
 import type { ChaosPolicy, Fate } from './ledger.ts'
 import { seededRandom } from './random.ts'
 
@@ -25,5 +26,25 @@ export function answerOf(fate: Fate, attempt: number): number | null {
       return 503
     default:
       return fate satisfies never
+  }
+}
+
+/** The status of the answer to a request with these events, null for none. */
+export type AnswerTo = (ids: readonly string[], attempt: number) => number | null
+
+/**
+ * A request of several is told one number, the lowest, and gets one answer. So it is taken only where all of its events
+ * are at that number, by what came before, and would all be answered alike. Any other is to be split, down to single
+ * events if need be, whose number is told: then every attempt in the ledger has the number that it had.
+ */
+export function answersBy(fate: (id: string) => Fate): AnswerTo {
+  const lastNumbers = new Map<string, number>()
+  return (ids, attempt) => {
+    const statuses = new Set(ids.map((id) => answerOf(fate(id), attempt)))
+    const areAlike = statuses.size === 1 && ids.every((id) => (lastNumbers.get(id) ?? 0) === attempt - 1)
+    if (ids.length > 1 && !areAlike) return splitStatus
+    for (const id of ids) lastNumbers.set(id, attempt)
+    const [status = null] = statuses
+    return status
   }
 }

@@ -10,7 +10,7 @@ import { summaryOf } from './summary.ts'
 test('a run is kept as one file of JSON lines for each part of its ledger, and a log for each life of a service', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'barnabas-keep-'))
   onTestFinished(() => rm(parent, { recursive: true }))
-  const attempt = { id: '0', number: 1, at: 5, notBefore: 4, answeredAt: 6, closedAt: null, status: 200 }
+  const attempt = { id: '0', number: 1, together: 1, at: 5, notBefore: 4, answeredAt: 6, closedAt: null, status: 200 }
   const ledger: ChaosResult['ledger'] = {
     policy: { delaysMs: [500], maxAttempts: 4, timeoutMs: 1_000 },
     sent: new Map([

@@ -33,10 +33,16 @@ export type Fate =
   | { readonly kind: 'hangs'; readonly times: number }
   | { readonly kind: 'always-fails' }
 
+/** The status of a request of several events that is to be split: heard, it is no attempt of any of them. */
+export const splitStatus = 413
+
+/** One event of a request. */
 export interface Attempt {
   readonly id: string
   /** `Barnabas-Attempt`. */
   readonly number: number
+  /** How many events shared the request. */
+  readonly together: number
   readonly at: number
   /** Its arrival is after this: the receiver looked last at this time before it saw the request. */
   readonly notBefore: number

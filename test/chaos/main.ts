@@ -23,6 +23,7 @@ and disturbs what runs, and checks the ledger of everything that was sent and re
                         ${networkFaultKinds.join(', ')}
   --brokers 1|3       3: replication 3, of which 2 must have a write; one of them is killed at a time (1)
   --subscriptions N   how many subscriptions share the events (10)
+  --batched N         how many of them send up to five events in a request (3)
   --dispatchers N     processes (2)
   --retriers N        processes (2)
   --seed N            repeats the plan and the answers of the receiver, not the interleaving (random)
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     kinds: { type: 'string' },
     subscriptions: { type: 'string', default: '10' },
+    batched: { type: 'string', default: '3' },
     brokers: { type: 'string', default: '1' },
     dispatchers: { type: 'string', default: '2' },
     retriers: { type: 'string', default: '2' },
@@ -77,6 +79,7 @@ const result = await runChaos({
   toxiproxy,
   events: numberOf('events', values.events, 1),
   subscriptions: numberOf('subscriptions', values.subscriptions, 1),
+  batched: numberOf('batched', values.batched, 0),
   dispatchers: numberOf('dispatchers', values.dispatchers, 1),
   retriers: numberOf('retriers', values.retriers, 1),
   say,
@@ -86,7 +89,8 @@ if (values.json) console.log(JSON.stringify({ seed, ...summary, violations }))
 else {
   console.log(
     `${summary.events} events, ${summary.faults} faults, ${summary.seconds} s: ${summary.delivered} delivered, ` +
-      `${summary.deadLetters} dead letters, ${summary.attempts} attempts, ${summary.repeatedAttempts} of them again`,
+      `${summary.deadLetters} dead letters, ${summary.attempts} attempts, ${summary.repeatedAttempts} of them again, ` +
+      `${summary.sharedAttempts} in a request with others`,
   )
   const after = Object.entries(summary.repeatedAfter).map(([kind, count]) => `${count} after ${kind}`)
   if (after.length > 0) console.log(`again: ${after.join(', ')}`)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { AnswerTo } from './fate.ts'
 import type { Attempt } from './ledger.ts'
 
 /** Takes requests as a webhook and writes each of them down. */
@@ -13,18 +14,18 @@ export interface ChaosReceiver {
   comeBack(): Promise<void>
 }
 
-/** `answer` gives the status, null for none; then nothing is written until the sender gives up. */
-export async function startReceiver(answer: (id: string, attempt: number) => number | null): Promise<ChaosReceiver> {
+/** Without a status nothing is written until the sender gives up. */
+export async function startReceiver(answerTo: AnswerTo): Promise<ChaosReceiver> {
   const attempts: Attempt[] = []
-  const lastOf = new WeakMap<Socket, number>()
+  const lastOf = new WeakMap<Socket, readonly number[]>()
   const server = createServer(take)
   server.keepAliveTimeout = 60_000
   server.on('connection', (socket) => {
     accepted += 1
     waitingSince.set(socket, nobodyWaitedAt)
     socket.on('close', () => {
-      const last = lastOf.get(socket)
-      if (last !== undefined) attempts[last] = { ...attempts[last]!, closedAt: Date.now() }
+      const closedAt = Date.now()
+      for (const last of lastOf.get(socket) ?? []) attempts[last] = { ...attempts[last]!, closedAt }
     })
   })
   // On a busy machine the receiver looks late, and a request waits for it: up to two turns of the event loop until it is
@@ -42,20 +43,39 @@ export async function startReceiver(answer: (id: string, attempt: number) => num
   }, 10).unref()
 
   function take(request: IncomingMessage, response: ServerResponse): void {
-    const id = String(request.headers['ce-id'])
     const number = Number(request.headers['barnabas-attempt'])
     const at = Date.now()
     const notBefore = Math.min(looks[0], waitingSince.get(request.socket) ?? Infinity)
     waitingSince.delete(request.socket)
-    request.resume()
-    const status = answer(id, number)
-    const index = attempts.push({ id, number, at, notBefore, answeredAt: null, closedAt: null, status: null }) - 1
-    lastOf.set(request.socket, index)
-    if (status === null) return
-    request.on('end', () => {
-      attempts[index] = { ...attempts[index]!, answeredAt: Date.now(), status }
-      response.writeHead(status, { 'content-length': '0' }).end()
-    })
+
+    /** Writes the attempt of each event down, and gives what writes their answer down. */
+    function noted(ids: readonly string[]): () => void {
+      const status = answerTo(ids, number)
+      const together = ids.length
+      const indexes = ids.map(
+        (id) =>
+          attempts.push({ id, number, together, at, notBefore, answeredAt: null, closedAt: null, status: null }) - 1,
+      )
+      lastOf.set(request.socket, indexes)
+      return () => {
+        if (status === null) return
+        const answeredAt = Date.now()
+        for (const index of indexes) attempts[index] = { ...attempts[index]!, answeredAt, status }
+        response.writeHead(status, { 'content-length': '0' }).end()
+      }
+    }
+
+    const id = request.headers['ce-id']
+    if (id === undefined) {
+      // Who is in it stands in the body. What was cut off before its end reached nobody.
+      request.toArray().then(
+        (chunks) => noted(idsIn(Buffer.concat(chunks)))(),
+        () => undefined,
+      )
+      return
+    }
+    const answer = noted([String(id)])
+    request.resume().on('end', answer)
   }
 
   const listen = (port: number): Promise<void> =>
@@ -76,4 +96,8 @@ export async function startReceiver(answer: (id: string, attempt: number) => num
     },
     comeBack: () => listen(port),
   }
+}
+
+function idsIn(body: Buffer): readonly string[] {
+  return (JSON.parse(body.toString()) as readonly { readonly id: string }[]).map(({ id }) => id)
 }

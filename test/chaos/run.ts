@@ -6,7 +6,7 @@ import { connectKafka } from '@barnabas/kafka'
 import { check } from './check.ts'
 import type { Violation } from './check.ts'
 import { startCluster } from './cluster.ts'
-import { answerOf, fateOf } from './fate.ts'
+import { answersBy, fateOf } from './fate.ts'
 import { commit, windowOf } from './faults.ts'
 import type { Stage } from './faults.ts'
 import { startFleet } from './fleet.ts'
@@ -28,6 +28,8 @@ export interface ChaosOptions {
   readonly faults: number
   readonly kinds?: readonly FaultKind[]
   readonly subscriptions: number
+  /** How many of them send several events in a request; default none. */
+  readonly batched?: number
   readonly dispatchers: number
   readonly retriers: number
   /** 1, or 3; default 1. */
@@ -72,9 +74,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   /** What is delivered or a dead letter. */
   const over = new Set<string>()
   let lettersSeen = 0
-  const receiver = await startReceiver((id, attempt) => {
-    const status = answerOf(fates[Number(id)] ?? { kind: 'ok' }, attempt)
-    if (status === 200) over.add(id)
+  const answerTo = answersBy((id) => fates[Number(id)] ?? { kind: 'ok' })
+  const receiver = await startReceiver((ids, attempt) => {
+    const status = answerTo(ids, attempt)
+    if (status === 200) for (const id of ids) over.add(id)
     return status
   })
   const kafka = connectKafka({ brokers: [...cluster.brokers], clientId: 'chaos', logger: silent })
@@ -110,7 +113,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     for (const service of services) await fleet.add(service)
     const { port } = receiver
     const sink = `http://127.0.0.1:${network === null ? port : await network.proxy('receiver', port)}`
-    await applySubscriptions(folder, { count: options.subscriptions, topics, sink, policy }, env)
+    const { subscriptions: count, batched = 0 } = options
+    await applySubscriptions(folder, { count, batched, topics, sink, policy }, env)
 
     const letters: Letter[] = []
     const deadLetters = letterReader(kafka, (letter) => void letters.push(letter))

@@ -12,6 +12,8 @@ export const typeOf = (subscription: number): string => `chaos.${subscription}`
 
 export interface AppliedSubscriptions {
   readonly count: number
+  /** So many of them, the first ones, have batches. */
+  readonly batched: number
   readonly topics: readonly string[]
   readonly sink: string
   readonly policy: ChaosPolicy
@@ -20,7 +22,7 @@ export interface AppliedSubscriptions {
 /** `barnabas apply`: resolves when all of them run. */
 export async function applySubscriptions(
   folder: string,
-  { count, topics, sink, policy }: AppliedSubscriptions,
+  { count, batched, topics, sink, policy }: AppliedSubscriptions,
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
   const subscriptions = Array.from({ length: count }, (_, index) => ({
@@ -30,6 +32,8 @@ export async function applySubscriptions(
     sink: `${sink}/${index}`,
     from: 'earliest',
     timeout: `${policy.timeoutMs}ms`,
+    // With few places events wait, and what waits together travels together.
+    ...(index < batched ? { batch: { maxEvents: 5 }, concurrency: 8 } : {}),
     // The ledger knows when each retry is due; a receiver that is left to rest is test/scenarios/probation.test.ts's.
     probation: 'none',
     retry: { schedule: policy.delaysMs.map((delayMs) => `${delayMs}ms`), maxAttempts: policy.maxAttempts },

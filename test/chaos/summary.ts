@@ -1,3 +1,4 @@
+import { splitStatus } from './ledger.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 
 export interface ChaosSummary {
@@ -5,6 +6,8 @@ export interface ChaosSummary {
   readonly delivered: number
   readonly deadLetters: number
   readonly attempts: number
+  /** Of them, those that shared their request with others. */
+  readonly sharedAttempts: number
   /** Attempts whose number had reached the receiver before: what was in flight at a fault. */
   readonly repeatedAttempts: number
   /** The same by the kind of the fault that they followed. */
@@ -14,13 +17,15 @@ export interface ChaosSummary {
 }
 
 export function summaryOf(ledger: Ledger, faults: number, seconds: number): ChaosSummary {
-  const delivered = new Set(ledger.attempts.filter(({ status }) => status === 200).map(({ id }) => id))
-  const repeated = repeatedAttempts(ledger)
+  const attempts = ledger.attempts.filter(({ status }) => status !== splitStatus)
+  const delivered = new Set(attempts.filter(({ status }) => status === 200).map(({ id }) => id))
+  const repeated = repeatedAttempts(attempts)
   return {
     events: ledger.sent.size,
     delivered: delivered.size,
     deadLetters: ledger.letters.length,
-    attempts: ledger.attempts.length,
+    attempts: attempts.length,
+    sharedAttempts: attempts.filter(({ together }) => together > 1).length,
     repeatedAttempts: repeated.length,
     repeatedAfter: countBy(
       repeated.map(
@@ -32,7 +37,7 @@ export function summaryOf(ledger: Ledger, faults: number, seconds: number): Chao
   }
 }
 
-function repeatedAttempts({ attempts }: Ledger): readonly Attempt[] {
+function repeatedAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
   const seen = new Set<string>()
   return attempts.filter(({ id, number }) => {
     const isRepeated = seen.has(`${id} ${number}`)
