@@ -3,8 +3,8 @@
  * fetched at once waits together, so which batches there are depends on nothing but their limits.
  */
 import { beforeAll, expect, test } from 'vitest'
-import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
-import type { Written } from '../support/barnabas.ts'
+import { apply, createSourceTopic, lagOf, metric, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import type { Barnabas, Written } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import { binaryEvent, structuredEvent } from '../support/events.ts'
@@ -19,10 +19,12 @@ const cleanUp = cleanUpAfterAll()
 const kafka = plainKafka()
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => index)
 
+let shared: Barnabas
+
 beforeAll(async () => {
   cleanUp(() => removeEverything(prefix))
-  const barnabas = await startBarnabas(prefix)
-  cleanUp(() => barnabas.stop())
+  shared = await startBarnabas(prefix)
+  cleanUp(() => shared.stop())
 })
 
 interface Batched {
@@ -223,6 +225,8 @@ test('a 413 splits a batch until only the guilty event is dead-lettered, and the
   expect(sorted(idsOf(accepted).flat())).toEqual(sorted(ids.filter((each) => each !== 'guilty')))
   expect(receiver.requests.every(({ attempt }) => attempt === 1)).toBe(true)
   expect(receiver.requests.at(0)?.eventIds).toHaveLength(20)
+  const refused = receiver.requests.filter(({ eventIds }) => eventIds.includes('guilty') && eventIds.length > 1)
+  expect(await metric(shared.url, 'barnabas_batches_split_total', { subscription: id })).toBe(refused.length)
   const letters = (await readTopic(kafka, `${prefix}.dead-letter`)).filter(
     (letter) => header(letter, 'barnabas-subscription') === id,
   )
