@@ -12,7 +12,7 @@ import {
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent } from '../support/events.ts'
 import { followTopics, type FollowedRecord, type FollowedTopics } from '../support/followed-topics.ts'
-import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Answer, Receiver } from '../support/receiver.ts'
 
@@ -92,6 +92,65 @@ describe('an answer after the deadline (A7)', () => {
     expect(await verdicts('silent', 'done')).toBe(1)
   })
 
+  test('is read among records that are none: nothing is lost, and the process goes on', async () => {
+    const id = 'damaged'
+    const source = await createSourceTopic(prefix, id)
+    await apply(prefix, [{ id, topics: [source], sink: receiver.url, retry: { schedule: ['2s', '1s'] } }])
+    const stored = await readTopic(plainKafka(), `${prefix}.subscriptions`)
+    const { value } = stored.findLast(({ key }) => key?.toString() === id)!
+    const { generation } = JSON.parse(value!.toString()) as { readonly generation: number }
+    const keyOf = (offset: number) => `${id}/${generation}/${source}/0/${offset}`
+
+    const right = { kind: 'late-success', redrives: 0, attempt: 1, status: 200, at: new Date().toISOString() }
+    const damaged: readonly (string | Buffer | null)[] = [
+      null,
+      '',
+      '{"kind":"late-success"',
+      'null',
+      '[]',
+      '7',
+      Buffer.from([0xff, 0xfe, 0x00]),
+      '['.repeat(200_000),
+      ...[
+        { ...right, kind: 'blocked' },
+        { ...right, redrives: '0' },
+        { ...right, redrives: 1 },
+        { ...right, attempt: 0 },
+        { ...right, attempt: null },
+        { ...right, status: 503 },
+        { ...right, status: '200' },
+        { ...right, at: 1_700_000_000_000 },
+        { ...right, at: 'tomorrow' },
+        { ...right, more: 'x'.repeat(900_000) },
+      ].map((each) => JSON.stringify(each)),
+    ]
+    const write = (key: string | Buffer, written: string | Buffer | null) =>
+      produce(plainKafka(), `${prefix}.progress`, [{ key, value: written }])
+    for (const key of ['', 'damaged', Buffer.from([0xff, 0x00]), `${keyOf(0)}/0`, 'k'.repeat(100_000)]) {
+      await write(key, JSON.stringify(right))
+    }
+    for (const [offset, written] of damaged.entries()) await write(keyOf(offset), written)
+    // The last one is right, whatever a later version has added: it is withdrawn, so everything before it was read.
+    await write(keyOf(damaged.length), JSON.stringify({ ...right, later: { a: 1 } }))
+
+    const ids = Array.from({ length: damaged.length + 1 }, (_, offset) => `damaged-${offset}`)
+    for (const each of ids) {
+      firstAnswers.set(each, Promise.withResolvers<Answer>())
+      firstAnswers.get(each)!.resolve(503)
+    }
+    await produce(
+      plainKafka(),
+      source,
+      ids.map((each) => binaryEvent(each)),
+    )
+    await expect.poll(() => verdicts(id, 'done'), patiently).toBe(ids.length)
+    const attempts = ids.map((each) => receiver.of(each).map(({ attempt }) => attempt))
+    expect(attempts).toEqual([...damaged.map(() => [1, 2]), [1]])
+    expect(await metric(barnabas.url, 'barnabas_retries_withdrawn_total', { subscription: id })).toBe(1)
+    expect((await fetch(`${barnabas.url}/readyz`)).status).toBe(200)
+  })
+
+  // It reads the damage of the test before this one when it starts again.
   test('withdraws it also when the process is killed in between', { timeout: 90_000 }, async () => {
     const { answer } = await timedOut('killed', ['10s', '1s'])
     // Its event waits in a tier, and is as old as that.
