@@ -14,7 +14,9 @@ import { createLogReader } from './log-reader.ts'
 import { takeMetadataOfAllAsItIs } from './metadata-of-all.ts'
 import type { KafkaClient } from './port.ts'
 import { createProducer } from './producer.ts'
+import { readRange } from './range-reader.ts'
 import { sockets } from './sockets.ts'
+import { createTransactor } from './transactor.ts'
 
 export interface KafkaConnectOptions {
   readonly brokers: readonly string[]
@@ -109,6 +111,19 @@ export function connectKafka(options: KafkaConnectOptions): KafkaClient {
     logReader(readerOptions) {
       const reader = createLogReader(connection(), readerOptions)
       return { ...reader, stop: closing(() => reader.stop()) }
+    },
+    transactor(transactorOptions) {
+      const transactor = createTransactor(kafka(CONSUMER_RETRY), transactorOptions)
+      return { ...transactor, close: closing(() => transactor.close()) }
+    },
+    async *readRange(range) {
+      const own = connection()
+      const close = closing(() => own.close())
+      try {
+        yield* readRange(own, range)
+      } finally {
+        await close()
+      }
     },
     async close() {
       await Promise.allSettled([...open].map((close) => close()))

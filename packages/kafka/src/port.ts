@@ -11,6 +11,14 @@ export interface KafkaClient {
   producer(): Producer
   /** Reads partitions without a group, from a given place: control topics, `dead-letters list`, tests. */
   logReader(options: LogReaderOptions): LogReader
+  /** Writes to several topics at once, all or nothing. For one who is alone by design: the next one ends it. */
+  transactor(options: TransactorOptions): Transactor
+  /**
+   * The records of one partition from `from` up to and without `to`, in pieces of at most about 1 MiB, each fetched
+   * when it is asked for, so that memory stays flat however slowly they are used. What was deleted is passed over.
+   * Rejects when no broker answers for 15 s.
+   */
+  readRange(range: TopicPartition & { readonly from: number; readonly to: number }): AsyncIterable<RangePiece>
   readonly admin: Admin
   /** Closes the admin connection and whatever consumers, producers and readers are still open. */
   close(): Promise<void>
@@ -133,6 +141,41 @@ export interface Producer {
   produce(record: OutgoingRecord): Promise<ProduceResult>
   /** Waits for what is under way, then disconnects. */
   close(): Promise<void>
+}
+
+export interface TransactorOptions {
+  /** Who it is, beyond the process: `start` ends whoever has the same. */
+  readonly transactionalId: string
+  /**
+   * How long a transaction may stay open, in ms, before the broker takes it back: what a process that was killed in one
+   * keeps those waiting who read its partitions.
+   */
+  readonly timeoutMs: number
+}
+
+export interface Transactor {
+  /**
+   * Fences whoever used the same id before and takes back what that left open. Once it resolves, everything that was
+   * written under the id is committed and can be read, or never will be.
+   */
+  start(): Promise<void>
+  /** Writes the records, each to the partition it names, in one transaction. To be called one after the other. */
+  write(records: readonly (OutgoingRecord & { readonly partition: number })[]): Promise<TransactionResult>
+  close(): Promise<void>
+}
+
+/** After anything but `committed` it is of no more use: another one has to be started. */
+export type TransactionResult =
+  | { readonly kind: 'committed' }
+  /** Somebody else has started with the same id, or the transaction was open for too long. Nothing of it is read. */
+  | { readonly kind: 'fenced' }
+  /** Whether it was written is not known; who starts with the same id and reads what is there finds out. */
+  | { readonly kind: 'failed'; readonly message: string }
+
+export interface RangePiece {
+  readonly records: readonly KafkaRecord[]
+  /** Where the next piece begins. */
+  readonly nextOffset: number
 }
 
 export interface LogReaderOptions {
