@@ -37,7 +37,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
   host.onStatus((id) => dispatcher.statusChanged(id))
   host.commands.onCommand((command) => {
     if (command.command === 'callback') handshakes.called(command)
-    else dispatcher.startAgain(command.subscription, command.at)
+    else if (command.command === 'start') dispatcher.startAgain(command.subscription, command.at)
   })
   await host.commands.start()
   await dispatcher.start()

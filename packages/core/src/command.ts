@@ -19,6 +19,18 @@ const commandSchema = z.discriminatedUnion('command', [
   }),
   /** Take it up again, whatever has ended it, and end its probation. */
   z.object({ ...said, command: z.literal('start') }),
+  /** For the record (row B8): dead letters are being sent again. `subscription` is what was selected, null for any. */
+  z.object({
+    ...said,
+    subscription: said.subscription.nullable(),
+    command: z.literal('redrive'),
+    /** What else was selected, as it was written on the command line. */
+    selection: z.record(z.string(), z.string().max(1_000)),
+    /** How many were sent, null in the record that is written before the first one is. */
+    sent: z.int().nonnegative().nullable(),
+  }),
+  /** For the record (row B8): the subscription was deleted. */
+  z.object({ ...said, command: z.literal('delete') }),
 ])
 
 /** One record of `barnabas.commands`: what was said to the services; the answer is seen in the status (interface, "Topics"). */

@@ -48,10 +48,15 @@ export function compareTopic(wanted: OwnTopic, found: FoundTopic, bootstrapServe
       setting,
       wanted: wantedValue,
       found: foundValue,
-      command: `kafka-configs --bootstrap-server ${bootstrapServer} --alter --entity-type topics --entity-name ${wanted.topic} --add-config ${setting}=${wantedValue}`,
+      command: `kafka-configs --bootstrap-server ${bootstrapServer} --alter --entity-type topics --entity-name ${wanted.topic} --add-config ${setting}=${listed(wantedValue)}`,
     })
   }
   return differences
+}
+
+/** The tool takes a comma for the end of a value, unless it stands in brackets. */
+function listed(value: string): string {
+  return value.includes(',') ? `[${value}]` : value
 }
 
 function serves(setting: string, wanted: string, found: string | null, replication: number): boolean {

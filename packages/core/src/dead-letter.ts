@@ -69,6 +69,16 @@ function deadLetterHeaders(letter: DeadLetter): RecordHeaders {
   return headers
 }
 
+/**
+ * The headers of a dead letter without what it added: those of ours, and in binary mode the five attributes. What an
+ * earlier dead letter had left in their place is gone with them.
+ */
+export function withoutDeadLetterMarks(headers: RecordHeaders): RecordHeaders {
+  const rest = withoutOwnHeaders(headers)
+  if (isBinaryMode(headers)) for (const name of extensionAttributes) delete rest[name]
+  return rest
+}
+
 /** A CloudEvents content type decides before `ce_` headers, which a structured event may carry too (Kafka binding §3.3). */
 function isBinaryMode(headers: RecordHeaders): boolean {
   if (headers['ce_specversion'] === undefined) return false

@@ -12,7 +12,14 @@ export { deadLetterJson, deadLetterProperties, unknownShape } from './dead-lette
 export type { DeadLetterShape } from './dead-letter-json.ts'
 export { deadLetterRecords } from './dead-letter.ts'
 export type { DeadLetter } from './dead-letter.ts'
-export { decodeRetryHeaders, deliveryHeaders, retryHeaders, rfc3339, withoutOwnHeaders } from './delivery-headers.ts'
+export {
+  decodeRetryHeaders,
+  deliveryHeaders,
+  parseRfc3339,
+  retryHeaders,
+  rfc3339,
+  withoutOwnHeaders,
+} from './delivery-headers.ts'
 export type { DecodedRetryHeaders, DeliveryHeader, KnownState } from './delivery-headers.ts'
 export { decodeInput } from './decode-input.ts'
 export type { InputSchema } from './decode-input.ts'
@@ -75,6 +82,10 @@ export {
   progressKey,
 } from './late-success.ts'
 export type { LateSuccess } from './late-success.ts'
+export { parseRedriveMark, redriveMarkRecord } from './redrive-mark.ts'
+export type { RedriveMark } from './redrive-mark.ts'
+export { planRedrive, redriveRefusals, redrivesMaxDefault } from './redrive.ts'
+export type { PlannedRedrive, RedriveOptions, RedriveRefusal } from './redrive.ts'
 export { obeyingRetryAfter, parseRetryAfter } from './retry-after.ts'
 export { endpointKinds, retryLimitsOf, retryPolicyOf, retryPresets } from './retry-policy.ts'
 export type { DelayStep, EventGridDefaults, RetryPolicy, RetryPreset, RetrySpec } from './retry-policy.ts'

@@ -14,6 +14,10 @@ export interface Names {
   readonly progress: string
   /** What each process says of how a subscription's endpoint does; key = subscription id/process. */
   readonly health: string
+  /** Which dead letters were sent again; key = dead-letter topic/partition/offset. */
+  readonly redrives: string
+  /** The transactional id of whoever sends dead letters again: the second one fences the first. */
+  readonly redriver: string
   /** Dead letters of every subscription that names no topic of its own. */
   readonly deadLetter: string
   retryTopic(tier: TierName): string
@@ -45,6 +49,8 @@ export function names(prefix: string): Names {
     commands: `${prefix}.commands`,
     progress: `${prefix}.progress`,
     health: `${prefix}.health`,
+    redrives: `${prefix}.redrives`,
+    redriver: `${prefix}.redrive`,
     deadLetter: `${prefix}.dead-letter`,
     retryTopic,
     retryTopics: tiers.map(({ name }) => retryTopic(name)),

@@ -39,6 +39,19 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
       operatorOwned: ['retention.ms', 'cleanup.policy'],
     },
     { topic: own.progress, ...control, operatorOwned: [] },
+    {
+      topic: own.redrives,
+      ...control,
+      config: {
+        'cleanup.policy': 'compact,delete',
+        // A day longer than the dead letters that the marks stand for; where those are kept longer, the operator's to raise.
+        'retention.ms': String(15 * day),
+        // Whether a mark is still there is reckoned by its age.
+        'message.timestamp.type': 'LogAppendTime',
+        ...durability,
+      },
+      operatorOwned: ['retention.ms'],
+    },
     ...own.retryTopics.map((topic) => waitingTopic(topic, tierPartitions, replication)),
     {
       topic: own.deadLetter,

@@ -47,7 +47,8 @@ export function openCommandLog({ kafka, names, logger }: CommandLogOptions): Com
     onCommand: (listener) => void listeners.push(listener),
     write(command) {
       producer ??= kafka.producer()
-      const [key, value] = [Buffer.from(command.subscription), Buffer.from(JSON.stringify(command))]
+      const key = command.subscription === null ? null : Buffer.from(command.subscription)
+      const value = Buffer.from(JSON.stringify(command))
       return producer.produce({ topic, key, value, headers: {} })
     },
     async stop() {
