@@ -27,7 +27,9 @@ export interface DeadLetterRecord {
 
 /** Reads a record of a dead-letter topic; null when it is no dead letter of Barnabas. */
 export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
-  const text = (name: DeliveryHeader) => textOf(record.headers[name])
+  // Read once: a record decodes its headers whenever it is asked for them.
+  const { headers } = record
+  const text = (name: DeliveryHeader) => textOf(headers[name])
   const number = (name: DeliveryHeader) => {
     const value = text(name)
     return value !== null && /^\d{1,16}$/.test(value) ? Number(value) : null

@@ -24,6 +24,7 @@ async function barnabas(args: readonly string[], stdin = '', env: Readonly<Recor
       isInteractive: false,
       print: (line) => void out.push(line),
       note: (line) => void notes.push(line),
+      printed: () => Promise.resolve(),
       readStdin: async () => stdin,
       ask: () => Promise.reject(new Error('asked')),
     },
@@ -40,6 +41,8 @@ test.each([
   [['send', 'orders']],
   [['dead-letters', 'list']],
   [['dead-letters', 'show', 'a/0/0']],
+  [['dead-letters', 'redrive', '--subscription', 'a']],
+  [['dead-letters', 'export']],
 ])('%j without a broker says how to get one', async (args) => {
   expect(await barnabas(args)).toEqual({
     exitStatus: 1,
@@ -74,8 +77,17 @@ test.each([
   [['pause', 'a'], /`barnabas pause` is not available in this version/],
   [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
   [['test-pattern', '{}', '{}'], /`barnabas test-pattern` is not available in this version/],
-  [['dead-letters', 'redrive', '--all'], /`barnabas dead-letters redrive` is not available in this version/],
-  [['dead-letters', 'export'], /`barnabas dead-letters export` is not available in this version/],
+  [['dead-letters', 'redrive', '--all'], /unknown option '--all'/],
+  [['dead-letters', 'redrive', '--rate', '0'], /A whole number from 1 to/],
+  [
+    ['dead-letters', 'redrive', '--reason', 'TimeToLive'],
+    /--reason: "TimeToLive" is none; write one of Max|did you mean/,
+  ],
+  [['dead-letters', 'export', '--outcome', 'busy'], /--outcome: "busy" is none; did you mean Busy\?/],
+  [['dead-letters', 'list', '--since', 'yesterday'], /--since: "yesterday" is no time; write 2026-12-01T08:00:00Z/],
+  [['dead-letters', 'list', '--since', '2026-02-30'], /--since: "2026-02-30" is no time/],
+  [['dead-letters', 'list', '--since', '1h', '--until', '2h'], /--since 1h is not before --until 2h/],
+  [['dead-letters', 'list', '--source', 'a/b'], /--source: "a\/b" is neither TOPIC, TOPIC\/PARTITION nor/],
   [[], /Usage: barnabas/],
 ] as const)('%j is a wrong command: status 2 and %s', async (args, message) => {
   const { exitStatus, out, notes } = await barnabas(args)
@@ -132,6 +144,8 @@ test.each([
   [['dead-letters']],
   [['dead-letters', 'list']],
   [['dead-letters', 'show']],
+  [['dead-letters', 'redrive']],
+  [['dead-letters', 'export']],
 ])('%j --help has an example', async (args) => {
   const { exitStatus, out, notes } = await barnabas([...args, '--help'])
   expect({ exitStatus, notes }).toEqual({ exitStatus: 0, notes: '' })

@@ -1,12 +1,14 @@
 import type { Cluster } from './cluster.ts'
 import type { DeadLetterRecord } from './dead-letter-record.ts'
 import { readDeadLetter } from './dead-letter-record.ts'
+import type { DeadLetterSelection } from './dead-letter-selection.ts'
+import { isSelected, selectsAll } from './dead-letter-selection.ts'
 import { createPatience } from './patience.ts'
 import type { Store } from './store.ts'
 
 export interface DeadLetterQuery {
   readonly topics: readonly string[]
-  readonly subscription: string | null
+  readonly selection: DeadLetterSelection
   /** The newest so many. */
   readonly limit: number
 }
@@ -30,7 +32,7 @@ export function deadLetterTopics({ names }: Pick<Cluster, 'names'>, { subscripti
 }
 
 /**
- * The newest dead letters that fit the query. Without a filter only the ends of the partitions are read, as far as
+ * The newest dead letters that fit the query. Without a selection only the ends of the partitions are read, as far as
  * `limit` of them may reach back; with one, or when those were too few, everything.
  */
 export async function readDeadLetters(
@@ -41,7 +43,7 @@ export async function readDeadLetters(
   const offsets = await cluster.kafka.admin.offsets(query.topics)
   const startsAt = (reachBack: number) =>
     offsets.map((each) => ({ ...each, start: Math.max(each.low, each.high - reachBack) }))
-  if (query.subscription === null) {
+  if (selectsAll(query.selection)) {
     const partial = await readFrom(cluster, query, startsAt(query.limit + 1), onProgress)
     if (partial.isCut || offsets.every(({ low, high }) => high - low <= query.limit + 1)) return partial
   }
@@ -57,7 +59,7 @@ interface PartitionStart {
 
 async function readFrom(
   { kafka }: Cluster,
-  { subscription, limit }: DeadLetterQuery,
+  { selection, limit }: DeadLetterQuery,
   partitions: readonly PartitionStart[],
   onProgress: (readRecords: number, ofRecords: number) => void,
 ): Promise<FoundDeadLetters> {
@@ -80,7 +82,7 @@ async function readFrom(
         readRecords += 1
         onProgress(readRecords, ofRecords)
         const letter = readDeadLetter(record)
-        if (letter === null || (subscription !== null && letter.subscription !== subscription)) return
+        if (letter === null || !isSelected(letter, selection)) return
         letters.push(letter)
         // Sorted now and then, so that millions of them never stand in memory.
         if (letters.length >= 2 * limit + 1_000) newest()

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly isInteractive: boolean
   /** One line (or several) of what was asked for, on standard output. */
   print(line: string): void
+  /** Resolves when whoever reads the output has taken what was printed, but for little. */
+  printed(): Promise<void>
   /** Warnings, notes and progress, on standard error. */
   note(line: string): void
   readStdin(): Promise<string>
@@ -24,6 +26,11 @@ export function processTerminal(): Terminal {
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
     // Escaped JSON is the same JSON; YAML was written so that it bears it too.
     print: (line) => void process.stdout.write(`${printable(line)}\n`),
+    printed: () =>
+      new Promise((resolve) => {
+        if (process.stdout.writableNeedDrain) process.stdout.once('drain', resolve)
+        else resolve()
+      }),
     note: (line) => void process.stderr.write(`${printable(line)}\n`),
     readStdin: () => text(process.stdin),
     async ask(question) {

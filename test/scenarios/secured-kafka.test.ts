@@ -131,6 +131,10 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
         'failed-orders/0/0',
         expect.stringMatching(/^secured\.dead-letter\/\d\/0$/),
       ])
+      const redrive = barnabas(['dead-letters', 'redrive', '--subscription', 'default'])
+      expect(await redrive.exited).toBe(0)
+      expect(redrive.lines.join('\n')).toContain('sent 1 of 1 dead letters again')
+      await receiver.until((requests) => requests.length >= 9)
       const description = barnabas(['describe', 'own'])
       expect(await description.exited).toBe(0)
       expect(description.lines.join('\n')).toMatch(/orders\/0 +\d.*\n.*orders\/1 +\d/)

@@ -6,7 +6,7 @@ import type { AclEntry, Kafka } from 'kafkajs'
 export interface Right {
   /** The column: who needs it. */
   readonly role: string
-  readonly on: 'topic' | 'group'
+  readonly on: 'topic' | 'group' | 'transactional-id'
   readonly name: string
   /** `name` is the beginning of names. */
   readonly isPrefix: boolean
@@ -22,7 +22,7 @@ export interface Places {
 /** The table of docs/security.md, with the names of this run. */
 export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Places): readonly Right[] {
   const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
-  const rows = page.split('\n').filter((line) => /^\| (on|topic|group)\b/.test(line))
+  const rows = page.split('\n').filter((line) => /^\| (on|topic|group|transactional id)\b/.test(line))
   const [head, ...others] = rows.map((row) =>
     row
       .split('|')
@@ -30,7 +30,7 @@ export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Place
       .map((cell) => cell.trim()),
   )
   return others.flatMap(([what = '', ...cells]) => {
-    const [on, named] = what.split(/[: ]+/, 2) as ['topic' | 'group', string]
+    const [on, named] = what.replace('transactional id', 'transactional-id').split(/[: ]+/, 2) as [Right['on'], string]
     const written = named.replaceAll('`', '').replace(/^barnabas/, prefix)
     const name = named.startsWith('`') ? written.replace('*', '') : named === 'source' ? sourceTopic : deadLetterTopic
     return cells.flatMap((cell, index) =>
@@ -70,10 +70,16 @@ function entryOf({ role, on, name, isPrefix, operation }: Right, user = userOf(r
     host: '*',
     permissionType: AclPermissionTypes.ALLOW,
     operation: operations[operation] ?? AclOperationTypes.UNKNOWN,
-    resourceType: on === 'topic' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
+    resourceType: resourceTypes[on],
     resourceName: name,
     resourcePatternType: isPrefix ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
   }
+}
+
+const resourceTypes: Readonly<Record<Right['on'], AclResourceTypes>> = {
+  topic: AclResourceTypes.TOPIC,
+  group: AclResourceTypes.GROUP,
+  'transactional-id': AclResourceTypes.TRANSACTIONAL_ID,
 }
 
 const operations: Readonly<Record<string, AclOperationTypes>> = {

@@ -1,40 +1,35 @@
 import type { Command } from 'commander'
-import { topicNameProblem } from '@barnabas/core'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { readDeadLetter } from '../dead-letter-record.ts'
+import { addSelectionOptions, noneText, readSelection } from '../dead-letter-selection.ts'
+import type { SelectionOptions } from '../dead-letter-selection.ts'
+import { everySecond } from '../every-second.ts'
 import { deadLetterJson, deadLetterSummaryJson, deadLetterTable, deadLetterText } from '../format/dead-letter.ts'
 import { grouped } from '../format/sent.ts'
 import { deadLetterTopics, readDeadLetters } from '../read-dead-letters.ts'
 import { parsePosition, readRecord } from '../read-record.ts'
-import { Refusal, usageError } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
 import { openStore } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
-import { addLater } from './later.ts'
+import { addExport } from './dead-letters-export.ts'
 import { outputOption, wholeNumber } from './output-option.ts'
+import { addRedrive } from './redrive.ts'
 
-interface ListOptions {
-  readonly subscription?: string
-  readonly topic?: string
+interface ListOptions extends SelectionOptions {
   readonly limit: number
   readonly output?: 'json'
 }
 
-const progressEveryMs = 1_000
-
 export function addDeadLetters(program: Command, terminal: Terminal): void {
   const deadLetters = program
     .command('dead-letters')
-    .description('look at events that will not be attempted again')
+    .description('look at events that will not be attempted again, and send them again')
     .helpCommand(false)
     .addHelpText('after', '\nExample:\n  barnabas dead-letters list --subscription orders-to-billing')
-  deadLetters
-    .command('list')
-    .description('list dead letters, the newest last')
-    .option('--subscription <id>', 'only those of this subscription')
-    .option('--topic <topic>', 'only those in this dead-letter topic (default: all that subscriptions name)')
+  addSelectionOptions(deadLetters.command('list').description('list dead letters, the newest last'))
     .option('--limit <number>', 'the newest so many', wholeNumber(100_000), 100)
     .addOption(outputOption(['json']))
-    .addHelpText('after', '\nExample:\n  barnabas dead-letters list --subscription orders-to-billing --limit 20')
+    .addHelpText('after', '\nExample:\n  barnabas dead-letters list --subscription orders-to-billing --since 2h')
     .action((options: ListOptions) => list(terminal, options))
   deadLetters
     .command('show')
@@ -43,13 +38,13 @@ export function addDeadLetters(program: Command, terminal: Terminal): void {
     .addOption(outputOption(['json']))
     .addHelpText('after', '\nExample:\n  barnabas dead-letters show barnabas.dead-letter/3/17')
     .action((position: string, options: { readonly output?: 'json' }) => show(terminal, position, options))
-  for (const name of ['redrive', 'export']) addLater(deadLetters, name, `barnabas dead-letters ${name}`)
+  addRedrive(deadLetters, terminal)
+  addExport(deadLetters, terminal)
 }
 
 async function list(terminal: Terminal, options: ListOptions): Promise<void> {
-  const { topic, subscription = null, limit } = options
-  const topicProblem = topic === undefined ? null : topicNameProblem(topic)
-  if (topicProblem !== null) throw usageError(`--topic: ${JSON.stringify(topic)} is not a topic: it ${topicProblem}`)
+  const { topic, limit } = options
+  const selection = readSelection(options, Date.now())
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
     if (topic !== undefined && !(await cluster.kafka.admin.topics()).has(topic)) {
@@ -59,10 +54,10 @@ async function list(terminal: Terminal, options: ListOptions): Promise<void> {
     const progress = everySecond((readRecords: number, ofRecords: number) => {
       terminal.note(`read ${grouped(readRecords)} of ${grouped(ofRecords)}`)
     })
-    const { letters, isCut } = await readDeadLetters(cluster, { topics, subscription, limit }, progress)
+    const { letters, isCut } = await readDeadLetters(cluster, { topics, selection, limit }, progress)
     if (options.output === 'json') terminal.print(JSON.stringify(letters.map(deadLetterSummaryJson), null, 2))
     else if (letters.length > 0) terminal.print(deadLetterTable(letters))
-    else terminal.note(`no dead letters${subscription === null ? '' : ` of ${subscription}`} in ${topics.join(', ')}`)
+    else terminal.note(noneText(options, topics))
     if (isCut) terminal.note(`only the newest ${limit}; --limit shows more`)
   })
 }
@@ -76,14 +71,4 @@ async function show(terminal: Terminal, text: string, options: { readonly output
       throw new Refusal(`the record at ${text} is no dead letter: it has no barnabas-dead-letter-reason`)
     terminal.print(options.output === 'json' ? JSON.stringify(deadLetterJson(letter), null, 2) : deadLetterText(letter))
   })
-}
-
-function everySecond(report: (readRecords: number, ofRecords: number) => void) {
-  let last = Date.now()
-  return (readRecords: number, ofRecords: number): void => {
-    const now = Date.now()
-    if (now - last < progressEveryMs) return
-    last = now
-    report(readRecords, ofRecords)
-  }
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { findSubscription } from '../find-subscription.ts'
+import { operatorOf, putOnRecord } from '../operator.ts'
 import { Refusal, usageError } from '../refusal.ts'
 import { openStore } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
@@ -34,6 +35,8 @@ async function remove(terminal: Terminal, id: string, options: DeleteOptions): P
     findSubscription(store, id)
     if (options.yes !== true && !(await isConfirmed(terminal, id, cluster))) throw new Refusal('nothing was deleted')
     const { names, kafka } = cluster
+    const at = new Date().toISOString()
+    await putOnRecord(cluster, { command: 'delete', subscription: id, by: operatorOf(terminal), at })
     const result = await deleteSubscription(id, { registry: store.subscriptions, producer: kafka.producer(), names })
     if (result.kind === 'failed') throw new Refusal(`${id}: ${result.message}`)
     terminal.print(options.output === 'json' ? JSON.stringify({ id, result: 'deleted' }, null, 2) : `${id} deleted`)

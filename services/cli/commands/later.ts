@@ -6,7 +6,7 @@ export function addLaterCommands(program: Command): void {
   for (const name of ['pause', 'skip', 'test-pattern']) addLater(program, name, `barnabas ${name}`)
 }
 
-export function addLater(parent: Command, name: string, shown: string): void {
+function addLater(parent: Command, name: string, shown: string): void {
   parent
     .command(name, { hidden: true })
     .helpOption(false)

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openCommandLog } from '@barnabas/registry'
 import type { StatusRecord } from '@barnabas/core'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { findSubscription } from '../find-subscription.ts'
+import { operatorOf, putOnRecord } from '../operator.ts'
 import { Refusal } from '../refusal.ts'
 import { openStore } from '../store.ts'
 import type { Store } from '../store.ts'
@@ -46,13 +46,10 @@ async function start(terminal: Terminal, id: string, isJson: boolean): Promise<v
 }
 
 /** Writes the command, and answers its `at`. */
-async function say({ kafka, names }: Cluster, id: string, terminal: Terminal): Promise<string> {
-  const log = openCommandLog({ kafka, names, logger: { info: ignore, warn: ignore } })
+async function say(cluster: Cluster, id: string, terminal: Terminal): Promise<string> {
   const at = new Date().toISOString()
-  const by = terminal.env['USER'] ?? terminal.env['USERNAME'] ?? 'barnabas start'
-  const written = await log.write({ command: 'start', subscription: id, by: by.slice(0, 1_000), at })
-  if (written.kind === 'acknowledged') return at
-  throw new Refusal(`${id}: the command cannot be written to ${names.commands}: ${written.message}`)
+  await putOnRecord(cluster, { command: 'start', subscription: id, by: operatorOf(terminal), at })
+  return at
 }
 
 /** The first status that names the command and stays; the last one seen when none stays in time, null when nobody heard it. */
@@ -74,8 +71,4 @@ function sentenceOf(id: string, before: StatusRecord | null): string {
   if (before?.probation != null) return `${id} Running: its probation because of ${before.probation.cause} is over`
   if (before?.status === 'Running') return `${id} Running, as it was before`
   return `${id} Running`
-}
-
-function ignore(): void {
-  // The answer says what came of it.
 }
