@@ -17,6 +17,7 @@ const single: Subscription = {
   types: [],
   filters: [],
   timeoutMs: 30_000,
+  rate: null,
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'structured',

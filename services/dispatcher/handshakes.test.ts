@@ -28,8 +28,9 @@ const answered = (status: number, body = '', allowedOrigin: string | null = null
   isBodyCut: false,
 })
 
-function subscriptionOf(handshake: 'event-grid' | 'cloudevents', revision = 1): Subscription {
-  const parsed = parseSubscription({ id: 'orders', topics: ['orders'], sink: 'https://shop.example/hook', handshake })
+function subscriptionOf(handshake: 'event-grid' | 'cloudevents', revision = 1, rate = 'none'): Subscription {
+  const sink = 'https://shop.example/hook'
+  const parsed = parseSubscription({ id: 'orders', topics: ['orders'], sink, handshake, rate })
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems))
   return { ...parsed.subscription, generation: 7, revision }
 }
@@ -171,4 +172,20 @@ test('a changed subscription has another URL, and the former one is worth nothin
   handshakes.called({ subscription: 'orders', validation: former, allowedRate: null })
   await vi.advanceTimersByTimeAsync(1)
   expect(statuses.at(-1)?.handshake).toMatchObject({ kind: 'awaiting', revision: 2 })
+})
+
+test.each([
+  ['none', undefined, 'succeeded'],
+  ['2/s', '120', 'trying'],
+  ['90/min', '90', 'trying'],
+])('a subscription with rate: %s asks for %s requests per minute, and an answer has to name some', async (...each) => {
+  const [rate, asksFor, comesTo] = each
+  reply = async () => answered(200, '', '*')
+  const stop = new AbortController()
+  const made = handshakesOf(null).make(subscriptionOf('cloudevents', 1, rate), stop.signal)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(asked[0]?.request.headers['webhook-request-rate']).toBe(asksFor)
+  expect(statuses.at(-1)?.handshake?.kind).toBe(comesTo)
+  stop.abort()
+  await made
 })

@@ -8,6 +8,7 @@ import {
   handshakeRequest,
   handshakeTimes,
   pendingText,
+  requestsPerMinute,
   resumedHandshake,
   whenDue,
 } from '@barnabas/core'
@@ -132,7 +133,8 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
     code: string,
     signal: AbortSignal,
   ): Promise<Handshake> {
-    const rate = null
+    // In the words of the specification the rate of the whole subscription, whoever of us sends.
+    const rate = subscription.rate === null ? null : requestsPerMinute(subscription.rate, options.timeScale)
     const asked = { form, code, origin, rate, url: handshake.url, eventId: randomUUID(), now: now() }
     const reply = await asker.ask(handshakeRequest(subscription, asked), {
       url: subscription.sink,

@@ -29,6 +29,7 @@ import type {
   KnownSubscriptions,
   Logger,
   Probations,
+  Rates,
   ReadBudget,
   Recipient,
   RetryRecord,
@@ -36,6 +37,7 @@ import type {
   Window,
 } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
+import { createOwnedShare } from './owned-share.ts'
 
 /** This process's part of the retries of one subscription that were held. */
 export interface HeldReader {
@@ -52,6 +54,7 @@ export interface HeldReaderOptions {
   readonly names: Names
   readonly deliverer: Deliverer
   readonly probations: Probations
+  readonly rates: Rates
   readonly budget: ReadBudget
   /** Shared by all readers of the process. */
   readonly doubled: DoubledRecords
@@ -73,7 +76,7 @@ const unbatched = { maxEvents: 1, preferredBytes: 0 }
  * of it is due. What belongs to a life that is over becomes a dead letter. Resolves after the first join.
  */
 export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> {
-  const { id, kafka, names, budget, subscriptions, statuses, probations, doubled, now, logger } = options
+  const { id, kafka, names, budget, subscriptions, statuses, probations, rates, doubled, now, logger } = options
   const cancel = new AbortController()
   const memoryWait = createMemoryWait(now)
   const recipientOf = createRecipients(subscriptions, statuses)
@@ -83,6 +86,14 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     bytesMax: inFlightBytesMax,
     budget,
     onFreed: () => gate.freed(),
+    lane: (onTurn) => rates.lane(id, onTurn),
+  })
+  const share = createOwnedShare({
+    admin: kafka.admin,
+    topics: [names.heldTopic(id)],
+    isLimited: () => rates.isLimited(id),
+    owns: (owned) => rates.owns(id, 'held', owned),
+    logger,
   })
   /** Taken, and on its way to the window. */
   const entering = { records: 0, bytes: 0 }
@@ -157,7 +168,10 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
       window.hold()
       return window.idle()
     },
-    onPlaced: () => window.open(),
+    onPlaced(assignment) {
+      share.placed(assignment)
+      window.open()
+    },
     onFailed: ({ message }) => options.onFailed(message),
     onCommitted: (positions) => cleaner.committed(positions),
     logger,
@@ -214,6 +228,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     window.clear()
     await drain(window.idle(), limits, () => cancel.abort())
     await consumer.stop()
+    share.stop()
     await cleaner.close()
   }
 
@@ -222,11 +237,13 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
   } catch (error) {
     gate.close()
     detach()
+    share.stop()
     await cleaner.close()
     throw error
   }
   return {
     changed() {
+      share.look()
       gate.freed()
       window.limitChanged()
     },

@@ -21,6 +21,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     names,
     deliverer: host.deliverer(),
     probations,
+    rates: host.rates,
     subscriptions: registry,
     statuses,
     problemOf: (subscription) => host.problemOfSecrets(subscription),

@@ -9,10 +9,11 @@ import {
   inFlightBytesMax,
   waitingMaxOf,
 } from '@barnabas/delivery'
-import type { Deliverer, DrainLimits, Logger, Probations, ReadBudget, Window } from '@barnabas/delivery'
+import type { Deliverer, DrainLimits, Logger, Probations, Rates, ReadBudget, Window } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createHandle } from './handle.ts'
 import type { Handshakes } from './handshakes.ts'
+import { createOwnedShare } from './owned-share.ts'
 import { createSpacedCall } from './spaced-call.ts'
 
 /** One subscription while this process reads its topics. */
@@ -43,6 +44,7 @@ export interface RunningSubscriptionOptions {
   readonly names: Names
   readonly deliverer: Deliverer
   readonly probations: Probations
+  readonly rates: Rates
   readonly budget: ReadBudget
   readonly sessionTimeoutMs: number
   readonly timeScale: number
@@ -70,7 +72,7 @@ const takeOverEveryMs = 30_000
 
 /** Joins the subscription's group. Resolves after the first join. */
 export async function runSubscription(options: RunningSubscriptionOptions): Promise<RunningSubscription> {
-  const { kafka, names, deliverer, probations, logger } = options
+  const { kafka, names, deliverer, probations, rates, logger } = options
   let subscription = options.subscription
   const { id, generation } = subscription
   const groupId = names.subscriptionGroup(id)
@@ -97,6 +99,14 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       giveBack()
       gate.freed()
     },
+    lane: (onTurn) => rates.lane(id, onTurn),
+  })
+  const share = createOwnedShare({
+    admin: kafka.admin,
+    topics: subscription.topics,
+    isLimited: () => rates.isLimited(id),
+    owns: (owned) => rates.owns(id, 'source', owned),
+    logger,
   })
   const gate = createReadGate(
     window,
@@ -162,6 +172,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       return window.idle()
     },
     onPlaced(assignment) {
+      share.placed(assignment)
       window.open()
       leading = assignment.isLeader ? assignment : null
       if (leading === null) stopHandshake()
@@ -271,6 +282,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     clearInterval(takingOver)
     parked.stop()
     detach()
+    share.stop()
     gate.close()
     throw error
   }
@@ -278,12 +290,14 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     replace(next) {
       subscription = next
       stopHandshake()
+      share.look()
       window.limitChanged()
       gate.freed()
       void announce()
     },
     statusChanged() {
       if (!isOpen()) return
+      share.look()
       window.limitChanged()
       gate.freed()
     },
@@ -299,6 +313,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       window.clear()
       await drain(window.idle(), limits, () => cancel.abort())
       await consumer.stop()
+      share.stop()
     },
     get lastHeartbeatAt() {
       return consumer.lastHeartbeatAt

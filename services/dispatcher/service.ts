@@ -1,7 +1,7 @@
 import { awaitsHandshake, stopsWithoutRequest } from '@barnabas/core'
 import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
-import type { Deliverer, Logger, Probations } from '@barnabas/delivery'
+import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
@@ -27,6 +27,7 @@ export interface DispatcherOptions {
   readonly names: Names
   readonly deliverer: Deliverer
   readonly probations: Probations
+  readonly rates: Rates
   readonly subscriptions: {
     ids(): readonly string[]
     get(id: string): SubscriptionEntry | undefined
@@ -161,6 +162,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           names,
           deliverer: options.deliverer,
           probations,
+          rates: options.rates,
           budget,
           sessionTimeoutMs: options.sessionTimeoutMs,
           timeScale: options.timeScale,

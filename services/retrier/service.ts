@@ -1,5 +1,5 @@
 import { inMemoryRestMs, noGeneration, startPlaceWithoutLives, tiers } from '@barnabas/core'
-import type { DeliveryState, Names, StatusRecord, Tier } from '@barnabas/core'
+import type { DeliveryState, Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
   createMemoryWait,
@@ -16,7 +16,7 @@ import {
   waitingRetryBytesMax,
   writeBeforeExitMs,
 } from '@barnabas/delivery'
-import type { Deliverer, KnownSubscriptions, Logger, Probations, Window } from '@barnabas/delivery'
+import type { Deliverer, KnownSubscriptions, Logger, Probations, Rates, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import { createTierLanes } from './tier-lanes.ts'
 import type { WaitingRecord } from './tier-lanes.ts'
@@ -26,6 +26,9 @@ export interface RetrierOptions {
   readonly names: Names
   readonly deliverer: Deliverer
   readonly probations: Probations
+  readonly rates: Rates
+  /** Whether a due retry waits for its turn in the rate of its subscription in the held topic. */
+  readonly isHeldForRate: (subscription: Subscription) => false | Promise<boolean>
   readonly timeScale: number
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
@@ -99,11 +102,13 @@ export function createRetrier(options: RetrierOptions): Retrier {
         bytesMax: inFlightBytesMax,
         budget,
         onFreed,
+        lane: (onTurn) => options.rates.lane(id, onTurn),
       })
       windows.set(id, { window, detach: probations.attach(id, { window }) })
       return window
     },
     restOf: (subscription) => probations.restOf(subscription),
+    isHeldForRate: options.isHeldForRate,
     cancel: cancel.signal,
     timeScale,
     now,
@@ -165,6 +170,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
     const { window, detach } = windows.get(id) ?? {}
     if (window === undefined || window.inFlight + window.waiting > 0 || subscriptions.get(id) !== undefined) return
     detach?.()
+    window.clear()
     windows.delete(id)
   }
 

@@ -87,6 +87,17 @@ export type { RedriveMark } from './redrive-mark.ts'
 export { planRedrive, redriveRefusals, redrivesMaxDefault } from './redrive.ts'
 export type { PlannedRedrive, RedriveOptions, RedriveRefusal } from './redrive.ts'
 export { obeyingRetryAfter, parseRetryAfter } from './retry-after.ts'
+export {
+  newBucket,
+  rateToKeep,
+  refilled,
+  requestsPerMinute,
+  shareOf,
+  shareOfRate,
+  untilTokenMs,
+  withoutToken,
+} from './rate.ts'
+export type { OwnedPartitions, Rate, TokenBucket } from './rate.ts'
 export { endpointKinds, retryLimitsOf, retryPolicyOf, retryPresets } from './retry-policy.ts'
 export type { DelayStep, EventGridDefaults, RetryPolicy, RetryPreset, RetrySpec } from './retry-policy.ts'
 export { sameSubscription } from './same-subscription.ts'

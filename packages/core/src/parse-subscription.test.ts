@@ -277,7 +277,6 @@ test.each<[field: object, message: string]>([
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],
   [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
-  [{ rate: '100/s' }, 'rate: "100/s" is not available in this version; only none, or leave it out'],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],

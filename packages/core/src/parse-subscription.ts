@@ -7,6 +7,7 @@ import { atOrigin } from './notation-place.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { probationPolicyOf } from './probation-policy.ts'
+import { rateOf } from './rate.ts'
 import { retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
 import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
@@ -207,6 +208,7 @@ function resolve(
       ...schemas,
       headers,
       concurrency: written.concurrency ?? 64,
+      rate: rateOf(written.rate, timeScale),
       batch: batchOf(written.batch, written.notation, eventGrid),
       retry: retryPolicyOf(spec, timeScale),
       handshake: written.handshake ?? 'none',

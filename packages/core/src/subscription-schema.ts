@@ -9,6 +9,7 @@ import { probationAfterMax } from './probation-policy.ts'
 import { batchSchema } from './subscription-batch.ts'
 import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
+import { readRate } from './rate.ts'
 import type { Report } from './subscription-field.ts'
 import { field, isMapping, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readHeaders } from './subscription-headers.ts'
@@ -78,7 +79,7 @@ export const subscriptionSchema = mapping({
   kafkaRecord: noneOr(kafkaRecordSchema).optional(),
   probation: noneOr(probationSchema).optional(),
   handshake: oneOf(handshakeForms),
-  rate: onlyDefault('none', (value) => value === 'none'),
+  rate: field(readRate).optional(),
   transform: onlyDefault('{}', isEmptyMapping),
   deadLetter: noneOr(deadLetterSchema).optional(),
 })

@@ -6,6 +6,7 @@ import type { Filter } from './filter.ts'
 import type { HandshakeForm } from './handshake-form.ts'
 import type { KafkaRecordInput } from './kafka-record-event.ts'
 import type { ProbationPolicy } from './probation-policy.ts'
+import type { Rate } from './rate.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 
@@ -39,6 +40,8 @@ export interface Subscription {
   readonly headers: readonly DeliveryAttribute[]
   /** Attempts in flight, per process. */
   readonly concurrency: number
+  /** Of requests, over all processes; null for any. What its receiver allows may be lower (`rateToKeep`). */
+  readonly rate: Rate | null
   /** How many events share a request. */
   readonly batch: BatchLimits
   readonly retry: RetryPolicy

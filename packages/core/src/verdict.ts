@@ -14,8 +14,9 @@ export type Verdict =
   /**
    * Due, but not to be attempted now: the event leaves the tier, which all subscriptions share, for the topic of its
    * own subscription, uncounted. `stopped`: the subscription rests, and its time to live stands still meanwhile.
+   * `rate`: its requests are limited, and take their turns there.
    */
-  | { readonly kind: 'hold'; readonly because: 'window-full' | 'stopped'; readonly dueAt: number }
+  | { readonly kind: 'hold'; readonly because: 'window-full' | 'rate' | 'stopped'; readonly dueAt: number }
   /** Attempt again at `dueAt`; until then the event stays where it is, and its partition waits for it. */
   | { readonly kind: 'retry-in-place'; readonly dueAt: number }
   /** Stop the subscription at this event. */

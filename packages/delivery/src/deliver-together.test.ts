@@ -6,6 +6,7 @@ import type { CarriedOut, NoRequest } from './carry-out.ts'
 import { createDeliverer } from './deliver.ts'
 import type { Delivery, DeliveryReport } from './deliver.ts'
 import type { Owner } from './owner.ts'
+import type { Rates } from './rates.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const subscription: Subscription = {
@@ -20,6 +21,7 @@ const subscription: Subscription = {
   types: [],
   filters: [],
   timeoutMs: 30_000,
+  rate: null,
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'structured',
@@ -44,9 +46,10 @@ interface Setting {
   /** Resolves when a record may be written. */
   writes?: (record: OutgoingRecord) => Promise<void>
   onAttempt?: (change: number) => void
+  rates?: Pick<Rates, 'turn' | 'giveBack'>
 }
 
-function engine(answers: Answers, { draws = [0], writes = async () => {}, onAttempt = () => {} }: Setting = {}) {
+function engine(answers: Answers, { draws = [0], writes = async () => {}, onAttempt = () => {}, rates }: Setting = {}) {
   const requests: (readonly [string, number])[] = []
   const written: OutgoingRecord[] = []
   const reports: DeliveryReport[] = []
@@ -94,6 +97,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
     onResult: (_subscription, { offset }, { outcome }) => void results.push(`${offset} ${outcome}`),
     onSplit: (id) => void splits.push(id),
     report: (report) => void reports.push(report),
+    ...(rates === undefined ? {} : { rates }),
     lateSuccesses: { write: async () => {}, lateSuccessOf: () => null },
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
@@ -235,10 +239,30 @@ test('what was lost while a batch was split is attempted no more', async () => {
   expect([requests, ends]).toEqual([[['a b', 1]], ['a abandoned', 'b abandoned']])
 })
 
-test('a batch of which nothing is left to attempt makes no request', async () => {
-  const { batch, requests } = engine(() => 200)
+test('where requests are limited each half of a split batch waits for its turn, and a stop leaves the rest', async () => {
+  const turns = [true, true, false]
+  const asked: number[] = []
+  const turn = async () => {
+    asked.push(requests.length)
+    return turns.shift() ?? true
+  }
+  const { batch, requests, ends } = engine((names) => (names.length > 1 ? 413 : 200), {
+    rates: { turn, giveBack: () => {} },
+  })
+  await batch(['a', 'b', 'c'])
+  expect(requests.map(([names]) => names)).toEqual(['a b c', 'a b', 'a', 'c'])
+  expect(asked).toEqual([1, 2, 3, 3])
+  expect(ends).toEqual(['a done', 'b abandoned', 'c done'])
+})
+
+test('a batch of which nothing is left to attempt makes no request, and gives its turn back', async () => {
+  const given: string[] = []
+  const giveBack = (id: string) => void given.push(id)
+  const { batch, requests } = engine(() => 200, { rates: { turn: async () => true, giveBack } })
   await batch(['late'], { late: { attempts: 1, expiryTime: now } })
+  expect(given).toHaveLength(1)
   await batch([])
+  expect(given).toHaveLength(1)
   expect(requests).toEqual([])
 })
 

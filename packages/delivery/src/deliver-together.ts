@@ -17,6 +17,10 @@ export interface TogetherOptions<Delivery> {
     chance: number,
   ) => CarriedOut | NoRequest | Promise<CarriedOut>
   readonly random: () => number
+  /** The right to one more request; false when the process ends first. */
+  readonly turn: (delivery: Delivery) => Promise<boolean>
+  /** No request is made, although there was the right to one. */
+  readonly giveBack: (delivery: Delivery) => void
 }
 
 type OnCarriedOut<Each> = (delivery: Each, carried: CarriedOut | NoRequest) => void
@@ -30,7 +34,8 @@ type OnCarriedOut<Each> = (delivery: Each, carried: CarriedOut | NoRequest) => v
  *
  * 413 says of several events only that they are too much together. So it is the outcome of none of them, and no attempt
  * of theirs: it is neither counted nor written, and the halves travel with the same numbers at once. What is refused
- * alone is an outcome like any other. Nor can one event that no request can be built for fail the others (row A3). A batch of n events makes 2 n − 1 requests at the very most.
+ * alone is an outcome like any other. Nor can one event that no request can be built for fail the others (row A3). A batch
+ * of n events makes 2 n − 1 requests at the very most, each in its turn where their rate is limited.
  *
  * One draw for the whole attempt: what failed together falls due together, and its retry is one request again.
  */
@@ -46,6 +51,8 @@ export function createTogether<Delivery extends { readonly owner: Owner }>(optio
       if (over === null) toAttempt.push(delivery)
       else carryingOut.push(options.settle(over, delivery).then((carried) => onCarriedOut(delivery, carried)))
     }
+    const [first] = deliveries
+    if (toAttempt.length === 0 && first !== undefined) options.giveBack(first)
     await attempt(toAttempt, onCarriedOut)
     await Promise.all(carryingOut)
   }
@@ -60,8 +67,10 @@ export function createTogether<Delivery extends { readonly owner: Owner }>(optio
     const result = await options.attempt(present)
     if ((result.status === 413 || result.isNoRequest === true) && others.length > 0) {
       const middle = Math.ceil(present.length / 2)
-      await attempt(present.slice(0, middle), onCarriedOut)
-      await attempt(present.slice(middle), onCarriedOut)
+      for (const half of [present.slice(0, middle), present.slice(middle)]) {
+        if (await options.turn(first)) await attempt(half, onCarriedOut)
+        else for (const delivery of half) onCarriedOut(delivery, { kind: 'abandoned' })
+      }
       return
     }
     const chance = options.random()

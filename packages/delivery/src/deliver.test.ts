@@ -49,6 +49,7 @@ const subscription: Subscription = {
   types: [],
   filters: [],
   timeoutMs: 30_000,
+  rate: null,
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',

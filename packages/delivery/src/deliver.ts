@@ -30,6 +30,7 @@ import { awaitLateAnswer } from './late-answers.ts'
 import type { LateSuccesses } from './late-answers.ts'
 import type { Logger } from './logger.ts'
 import type { Owner } from './owner.ts'
+import type { Rates } from './rates.ts'
 import type { Writers } from './writers.ts'
 
 /** Makes exactly one attempt with a non-empty list of events and reports it as a value. Never throws. */
@@ -90,6 +91,8 @@ export interface DeliverOptions {
   readonly onSplit?: (subscriptionId: string) => void
   readonly report: (report: DeliveryReport) => void
   readonly lateSuccesses: LateSuccesses
+  /** Where the number of requests is limited. */
+  readonly rates?: Pick<Rates, 'turn' | 'giveBack'>
   readonly logger: Logger
 }
 
@@ -123,7 +126,10 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   async function deliver(delivery: Delivery): Promise<CarriedOut | NoRequest> {
     const { subscription, event, parcel, owner, signal } = delivery
     const over = verdictWithoutAttempt(delivery)
-    if (over !== null) return settle(over, parcel, { subscription, event }, owner)
+    if (over !== null) {
+      options.rates?.giveBack(subscription.id)
+      return settle(over, parcel, { subscription, event }, owner)
+    }
 
     options.onAttempt(subscription.id, 1)
     let result: AttemptReport
@@ -254,6 +260,8 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
       settle(verdict, parcel, { subscription, event }, owner),
     conclude,
     random,
+    turn: async ({ subscription, signal }) => options.rates?.turn(subscription.id, signal) ?? true,
+    giveBack: ({ subscription }) => options.rates?.giveBack(subscription.id),
   })
 
   return { deliver, deliverTogether, skip, settle, settleDamaged }

@@ -92,9 +92,7 @@ export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
     case 'park':
       return `${attempt}waits until ${rfc3339(verdict.dueAt)}`
     case 'hold':
-      return verdict.because === 'stopped'
-        ? 'due, and waits until its subscription goes on'
-        : 'due, and waits for a place in the window'
+      return `due, and waits ${heldFor[verdict.because]}`
     case 'dead-letter':
       return `${attempt}dead letter: ${verdict.reason}`
     case 'drop':
@@ -105,3 +103,9 @@ export function sentenceOf({ state, result, verdict }: DeliveryReport): string {
       return verdict satisfies never
   }
 }
+
+const heldFor = {
+  stopped: 'until its subscription goes on',
+  rate: 'for its turn in the rate',
+  'window-full': 'for a place in the window',
+} as const

@@ -21,6 +21,7 @@ const subscription: Subscription = {
   types: [],
   filters: [],
   timeoutMs: 30_000,
+  rate: null,
   notation: 'barnabas',
   schema: 'CloudEventSchemaV1_0',
   mode: 'binary',
@@ -51,6 +52,7 @@ interface Setting {
   isLost?: () => boolean
   isOnProbation?: () => boolean
   isNoRequest?: boolean
+  isHeldForRate?: () => false | Promise<boolean>
   headers?: KafkaRecord['headers']
 }
 
@@ -97,6 +99,7 @@ function recordedHandle(setting: Setting = {}) {
     restMaxMs: () => setting.restMaxMs ?? 5_000,
     restOf: () => (setting.isOnProbation?.() === true ? probation : null),
     onNoRequest: ({ id }, message) => void steps.push(`${id} stops: ${message}`),
+    isHeldForRate: setting.isHeldForRate ?? (() => false),
     cancel: new AbortController().signal,
     timeScale: 1,
     now: () => now,
@@ -151,6 +154,20 @@ test.each([
   const { give, steps } = recordedHandle({ recipient: () => recipient })
   await give(0)
   expect(steps).toEqual([expected, 'released', 'finished by a write'])
+})
+
+test('where requests are limited what is due is held for its turn, if it may be', async () => {
+  const { give, steps } = recordedHandle({ isHeldForRate: async () => true })
+  await give(0)
+  expect(steps).toEqual(['settled: hold rate', 'released', 'finished by a write'])
+
+  const here = recordedHandle({ isHeldForRate: async () => false })
+  void here.give(0)
+  await expect.poll(() => here.steps).toEqual(['released', 'attempted by revision 1, due 0'])
+
+  const resting = recordedHandle({ isHeldForRate: async () => true, isOnProbation: () => true })
+  await resting.give(0)
+  expect(resting.steps[0]).toBe('skipped')
 })
 
 test('what may not wait for a place is held', async () => {

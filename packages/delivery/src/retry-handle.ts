@@ -44,6 +44,8 @@ export interface RetryHandleOptions<Retry extends RetryRecord> {
   readonly restOf: (subscription: Subscription) => Probation | null
   /** No request can be built: whoever can stops the subscription. The retry is held. */
   readonly onNoRequest?: (subscription: Subscription, message: string) => void
+  /** Whether a due retry takes its turn in the rate of its subscription out of the held topic; absent: it does not. */
+  readonly isHeldForRate?: (subscription: Subscription) => false | Promise<boolean>
   readonly cancel: AbortSignal
   readonly timeScale: number
   readonly now: () => number
@@ -64,7 +66,9 @@ type Hold = Extract<Verdict, { readonly kind: 'hold' }>
  *     otherwise: waited out ──► due ──► its subscription is gone ────────────► dead letter
  *                                  ├──► rests, or its window is full ────────► held
  *                                  ├──► its endpoint is on probation ────────► skipped: parked again, once
- *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch; held where no request can be built
+ *                                  ├──► its requests are limited ────────────► held, for a turn there
+ *                                  └──► has a place, or a short wait for one ─► attempted, alone or in a batch; held where no
+ *                                                                              request can be built
  */
 export function createRetryHandle<Retry extends RetryRecord>(
   options: RetryHandleOptions<Retry>,
@@ -115,9 +119,11 @@ export function createRetryHandle<Retry extends RetryRecord>(
     if (!(await options.waitUntil(dueAt)) || owner.lost) return { kind: 'abandoned' }
 
     const due = { retry, parcel, dueAt, owner }
-    return whenDue(due, (subscription) => {
+    return whenDue(due, async (subscription) => {
       const isSkipped = skipped(due, subscription)
       if (isSkipped !== null) return isSkipped
+      const isHeld = options.isHeldForRate?.(subscription) ?? false
+      if (isHeld !== false && (await isHeld)) return hold(due, 'rate', subscription)
       const window = options.windowOf(subscription.id)
       if (!options.mayWait(window, retry.bytes)) return hold(due, 'window-full', subscription)
       release()

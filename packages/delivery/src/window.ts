@@ -1,5 +1,6 @@
 import { batchLength } from '@barnabas/core'
 import type { BatchLimits } from '@barnabas/core'
+import type { Lane } from './rates.ts'
 import type { ReadBudget } from './read-budget.ts'
 
 /**
@@ -50,6 +51,8 @@ export interface WindowOptions {
   readonly bytesMax: number
   readonly budget: ReadBudget
   readonly onFreed?: () => void
+  /** Where the number of requests is limited too: one is taken for each that begins. */
+  readonly lane?: ((onTurn: () => void) => Lane) | undefined
 }
 
 interface Batchable {
@@ -63,7 +66,8 @@ interface Waiting {
   readonly onDropped: (() => void) | undefined
 }
 
-export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: WindowOptions): Window {
+export function createWindow(options: WindowOptions): Window {
+  const { limit, bytesMax, budget, onFreed = () => {} } = options
   let inFlight = 0
   let inFlightBytes = 0
   let waitingBytes = 0
@@ -72,6 +76,10 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
   let head = 0
   let pumpsSoon = false
   const idleWaiters: (() => void)[] = []
+  const lane = options.lane?.(() => {
+    pump()
+    onFreed()
+  })
 
   function fits(bytes: number): boolean {
     return !isHeld && inFlight < limit() && (inFlight === 0 || inFlightBytes + bytes <= bytesMax)
@@ -79,6 +87,7 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
 
   function pump(): void {
     for (let next = queue[head]; next !== undefined && fits(next.bytes); next = queue[head]) {
+      if (lane?.take() === false) return
       inFlight += 1
       const { task } = next
       if (typeof task !== 'function') {
@@ -195,6 +204,7 @@ export function createWindow({ limit, bytesMax, budget, onFreed = () => {} }: Wi
       queue = []
       head = 0
       waitingBytes = 0
+      lane?.close()
       for (const waiting of dropped) {
         budget.remove(waiting?.bytes ?? 0)
         waiting?.onDropped?.()

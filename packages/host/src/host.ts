@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { names as namesOf, tiers } from '@barnabas/core'
+import { names as namesOf, rateToKeep, tiers } from '@barnabas/core'
 import type { Command, Names, Subscription } from '@barnabas/core'
-import { createCarryOut, createDeliverer, createProbations, createReporter, createWriters } from '@barnabas/delivery'
-import type { Deliverer, DeliveryReport, Probations } from '@barnabas/delivery'
+import {
+  createCarryOut,
+  createDeliverer,
+  createProbations,
+  createRates,
+  createReporter,
+  createWriters,
+} from '@barnabas/delivery'
+import type { Deliverer, DeliveryReport, Probations, Rates } from '@barnabas/delivery'
 import { connectionProblemOf, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import {
@@ -75,6 +82,10 @@ export interface Host {
   problemOfSecrets(subscription: Subscription): string | null
   /** Which endpoints this process leaves to rest. Resolves when it has heard what the others say; one for all services. */
   probations(): Promise<Probations>
+  /** How many requests this process makes for each subscription; one for all services. */
+  readonly rates: Rates
+  /** Whether due retries of the subscription can wait in a topic of their own. */
+  mayHold(subscriptionId: string): Promise<boolean>
   /** Subscriptions whose deliveries somebody else tells to people; they are counted, and not logged. */
   readonly toldElsewhere: Set<string>
   /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
@@ -193,6 +204,16 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     const entry = registry.get(id)
     return entry?.kind === 'valid' ? entry.subscription : null
   }
+  const rates = createRates({
+    rateOf(id) {
+      const subscription = subscriptionOf(id)
+      return subscription === null ? null : rateToKeep(subscription, statuses.get(id))
+    },
+    now: () => performance.now(),
+  })
+  service.closers.add('rates', async () => rates.close())
+  changeListeners.push((id) => rates.changed(id))
+  statusListeners.add((id) => rates.changed(id))
   let openedProbations: Promise<Probations> | undefined
   let probations: Probations | undefined
 
@@ -264,6 +285,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       onAttempt: (id, change) => metrics.attemptInFlight(id, change),
       onSplit: (id) => metrics.batchSplit(id),
       lateSuccesses: progress,
+      rates,
       logger,
       onResult: (subscription, source, result) => probations?.observe(subscription, source, result),
       report(delivery) {
@@ -290,6 +312,8 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     deliverer,
     problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
     probations: () => (openedProbations ??= openProbations()),
+    rates,
+    mayHold: async (id) => (await heldTopics.find(id)).kind !== 'refused',
     toldElsewhere,
     opened: (opening) =>
       opening.catch((error: unknown) => {

@@ -95,6 +95,7 @@ function resolvedFields(subscription: Subscription, written: WrittenSubscription
     ['mode', mode],
     ['timeout', `${formatDuration(timeoutMs)} for one attempt`],
     ['concurrency', `${concurrency} attempts in flight, per process`],
+    ['rate', subscription.rate === null ? 'not limited' : `${written.rate}, of all processes together`],
     ['schedule', `${retry.schedule}: ${delaysText(retry)}`],
     ['minimum waits', minimumWaitsText(retry)],
     ['ends after', limitsText(retry)],
