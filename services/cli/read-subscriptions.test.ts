@@ -52,6 +52,10 @@ test('what Azure has in the path is supplied beside the file', () => {
 test('a sink that may not be reached is refused where it stands', () => {
   const { problems } = read({ 'one.yaml': good }, { checkSink: () => ({ kind: 'forbidden', message: 'not there' }) })
   expect(problems).toEqual(['one.yaml:3:7: sink: not there'])
+  const webhook = `{ endpointType: WebHook, properties: { endpointUrl: "https://example.com/hook" } }`
+  const eventGrid = `id: a\ntopics: [x]\nproperties:\n  destination: ${webhook}\n`
+  const other = read({ 'two.yaml': eventGrid }, { checkSink: () => ({ kind: 'forbidden', message: 'not there' }) })
+  expect(other.problems).toEqual(['two.yaml:4:68: properties.destination.properties.endpointUrl: not there'])
 })
 
 function parsed() {

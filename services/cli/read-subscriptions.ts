@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { parseSubscription } from '@barnabas/core'
+import { parseSubscription, problemOf } from '@barnabas/core'
 import type { ParseOptions, ValidSubscription } from '@barnabas/core'
 import type { AddressCheck } from '@barnabas/webhook'
 import { fileProblem } from './file-problem.ts'
@@ -75,7 +75,10 @@ export function readSubscriptions(texts: readonly SourceText[], options: ReadOpt
       if (first !== undefined) report(['id'], `id: "${id}" stands twice, first at ${first}`)
       firstPlaces.set(id, first ?? placeOf(name, document.positionOf(['id'])))
       const check = options.checkSink(sink)
-      if (check.kind === 'forbidden') report(['sink'], `sink: ${check.message}`)
+      if (check.kind === 'forbidden') {
+        const { path, message } = problemOf(parsed, 'sink', check.message)
+        report(path, message)
+      }
       subscriptions.push(parsed)
     }
     const inOrder = ofText.toSorted((one, other) => one.line - other.line || one.column - other.column)

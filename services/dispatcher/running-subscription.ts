@@ -36,7 +36,7 @@ export interface FoundOfGroup {
 }
 
 /** Why a subscription cannot go on. */
-export type FailureCode = ConsumerFailure['code'] | 'NO_PLACE' | 'HANDSHAKE' | 'NO_REQUEST'
+export type FailureCode = ConsumerFailure['code'] | 'NO_PLACE' | 'HANDSHAKE' | 'NO_REQUEST' | 'FORBIDDEN_ADDRESS'
 
 export interface RunningSubscriptionOptions {
   readonly subscription: Subscription

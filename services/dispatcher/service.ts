@@ -1,5 +1,5 @@
 import { awaitsHandshake, stopsWithoutRequest } from '@barnabas/core'
-import type { Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
+import type { Command, Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
@@ -59,6 +59,11 @@ export interface Dispatcher {
   statusChanged(id: string): void
   /** Somebody said `start` at `at`, RFC 3339, perhaps long ago: whatever ended the subscription, or lets it rest, is over. */
   startAgain(id: string, at: string): void
+  /**
+   * A process has seen that no retry can help this revision. What was said before this process ran is past: it tries
+   * again, as after any restart.
+   */
+  fail(said: Omit<Extract<Command, { command: 'fail' }>, 'command' | 'by'>): void
   /** Takes up every subscription; resolves when each is running or has a status that says why not. */
   start(): Promise<void>
   /** Drains: see `BARNABAS_DRAIN_TIMEOUT`. */
@@ -356,6 +361,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     changed: (id) => void changed(id),
     statusChanged,
+    fail({ subscription: id, generation, revision, reason, at }) {
+      const entry = subscriptions.get(id)
+      if (!hasStarted || closed || entry?.kind !== 'valid') return
+      const { subscription } = entry
+      const isPresent = subscription.generation === generation && subscription.revision === revision
+      if (!isPresent || at <= (started.get(id) ?? '')) return
+      if (failures.get(id)?.revision === revisionOf(subscription)) return
+      void failed(subscription, reason, 'FORBIDDEN_ADDRESS')
+    },
     startAgain: (id, at) => void startAgain(id, at),
     async start() {
       hasStarted = true

@@ -9,11 +9,21 @@ const callback = {
   by: '127.0.0.1',
   at: '2026-12-02T10:00:00.000Z',
 }
+const fail = {
+  subscription: 'orders',
+  command: 'fail',
+  generation: 7,
+  revision: 2,
+  reason: 'sink: …',
+  by: 'barnabas-1',
+  at: '2026-12-02T10:00:00.000Z',
+}
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 
 test('a command is what was written', () => {
   expect(parseCommand(bytes(callback))).toEqual(callback)
   expect(parseCommand(bytes({ ...callback, later: true }))).toEqual(callback)
+  expect(parseCommand(bytes(fail))).toEqual(fail)
 })
 
 test.each([
@@ -25,6 +35,8 @@ test.each([
   ['a validation that is no hash', bytes({ ...callback, validation: 'AB' })],
   ['a rate of nothing', bytes({ ...callback, allowedRate: 0 })],
   ['a rate that is no whole number', bytes({ ...callback, allowedRate: 1.5 })],
+  ['an end without a revision', bytes({ ...fail, revision: undefined })],
+  ['an end with a page of reasons', bytes({ ...fail, reason: 'x'.repeat(2_001) })],
 ])('%s is no command', (_, value) => {
   expect(parseCommand(value)).toBeNull()
 })

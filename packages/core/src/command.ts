@@ -31,6 +31,14 @@ const commandSchema = z.discriminatedUnion('command', [
   }),
   /** For the record (row B8): the subscription was deleted. */
   z.object({ ...said, command: z.literal('delete') }),
+  /** No retry can help: a process has seen so, and whoever runs it shall end it (`Start Failed`) for this reason. */
+  z.object({
+    ...said,
+    command: z.literal('fail'),
+    generation: z.int().nonnegative(),
+    revision: z.int().nonnegative(),
+    reason: z.string().max(2_000),
+  }),
 ])
 
 /** One record of `barnabas.commands`: what was said to the services; the answer is seen in the status (interface, "Topics"). */

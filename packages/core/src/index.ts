@@ -54,7 +54,7 @@ export { outcomeOfStatus, outcomes } from './outcome.ts'
 export type { AttemptReport, AttemptResult, Outcome } from './outcome.ts'
 export { createCommand, heldTopic, minInsyncReplicas, ownTopics } from './own-topics.ts'
 export type { OwnTopic, OwnTopicsOptions } from './own-topics.ts'
-export { parseSubscription } from './parse-subscription.ts'
+export { parseSubscription, problemOf } from './parse-subscription.ts'
 export type { InvalidSubscription, ParseOptions, ReadSubscription, ValidSubscription } from './parse-subscription.ts'
 export { planApply } from './plan-apply.ts'
 export type { ApplyInput, ApplyPlan, PartitionRange } from './plan-apply.ts'
@@ -87,6 +87,8 @@ export type { RedriveMark } from './redrive-mark.ts'
 export { planRedrive, redriveRefusals, redrivesMaxDefault } from './redrive.ts'
 export type { PlannedRedrive, RedriveOptions, RedriveRefusal } from './redrive.ts'
 export { obeyingRetryAfter, parseRetryAfter } from './retry-after.ts'
+export { afterAddress, forbiddenInARowMax, forbiddenText } from './forbidden-streak.ts'
+export type { ForbiddenStreak } from './forbidden-streak.ts'
 export {
   newBucket,
   rateToKeep,

@@ -34,6 +34,8 @@ export interface AttemptResult {
   readonly endedAt: number
   /** The moment that a `Retry-After` on 429 or 503 named; absent without one that can be read. */
   readonly retryAfter?: number
+  /** A `ResolutionError` of an address that may not be gone to: `error` names it, and what allows it. */
+  readonly forbiddenAddress?: true
 }
 
 /** What an attempt is reported as; one that its deadline ended may bring an answer yet (design, promise 2). */

@@ -4,6 +4,7 @@ import { isEventGrid } from './event-grid-envelope.ts'
 import { translateEventGrid } from './event-grid-notation.ts'
 import { isEventBridge, translateEventBridge } from './eventbridge-notation.ts'
 import { atOrigin } from './notation-place.ts'
+import type { Origin } from './notation-place.ts'
 import { names } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
 import { probationPolicyOf } from './probation-policy.ts'
@@ -47,6 +48,8 @@ export interface ReadSubscription {
   readonly subscription: Subscription
   readonly written: WrittenSubscription
   readonly warnings: readonly string[]
+  /** Where its fields stand in the document, if that is in Event Grid's notation (`problemOf`). */
+  readonly origins: readonly Origin[]
 }
 
 export interface ValidSubscription extends ReadSubscription {
@@ -83,6 +86,15 @@ export function parseSubscription(input: unknown, options: ParseOptions = {}): V
   return { ...read, expected }
 }
 
+/** What is wrong with a field of a subscription beyond its text, where it stands and as it is called in its document. */
+export function problemOf(
+  { origins }: Pick<ReadSubscription, 'origins'>,
+  field: string,
+  message: string,
+): SubscriptionProblem {
+  return atOrigin(problemAt([field], message), origins)
+}
+
 /** The common part of file and topic: the fields that a person writes. */
 export function readSubscription(
   fields: Readonly<Record<string, unknown>>,
@@ -96,7 +108,9 @@ export function readSubscription(
   if (translation === null) return readOwnNotation(fields, options)
   if (translation.kind === 'invalid') return translation
   const read = readOwnNotation(translation.fields, options)
-  if (read.kind === 'valid') return { ...read, warnings: [...translation.warnings, ...read.warnings] }
+  if (read.kind === 'valid') {
+    return { ...read, origins: translation.origins, warnings: [...translation.warnings, ...read.warnings] }
+  }
   return { kind: 'invalid', problems: read.problems.map((problem) => atOrigin(problem, translation.origins)) }
 }
 
@@ -108,7 +122,7 @@ function readOwnNotation(
   if (parsed.kind === 'invalid') return parsed
   const resolved = resolve(parsed.written, options)
   if (resolved.kind === 'invalid') return resolved
-  return { ...resolved, written: parsed.written, warnings: [...parsed.warnings, ...resolved.warnings] }
+  return { ...resolved, written: parsed.written, origins: [], warnings: [...parsed.warnings, ...resolved.warnings] }
 }
 
 type ParsedFields =

@@ -18,6 +18,7 @@ export {
   waitingRetriesMax,
   waitingRetryBytesMax,
 } from './limits.ts'
+export { createForbiddenAddresses } from './forbidden-addresses.ts'
 export type { Logger } from './logger.ts'
 export { createMemoryWait } from './memory-wait.ts'
 export { createProbations } from './probations.ts'

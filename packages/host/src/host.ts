@@ -4,6 +4,7 @@ import type { Command, Names, Subscription } from '@barnabas/core'
 import {
   createCarryOut,
   createDeliverer,
+  createForbiddenAddresses,
   createProbations,
   createRates,
   createReporter,
@@ -214,6 +215,14 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   service.closers.add('rates', async () => rates.close())
   changeListeners.push((id) => rates.changed(id))
   statusListeners.add((id) => rates.changed(id))
+  const forbidden = createForbiddenAddresses(({ id, generation, revision }, reason) => {
+    logger.warn({ subscription: id }, reason)
+    const about = { subscription: id, generation, revision, reason: reason.slice(0, 2_000) }
+    void write({ command: 'fail', ...about, by: clientId, at: new Date().toISOString() }).then((written) => {
+      if (written.kind !== 'acknowledged') logger.warn({ subscription: id }, 'nobody was told that it has to end')
+    })
+  })
+  changeListeners.push((id) => forbidden.forget(id))
   let openedProbations: Promise<Probations> | undefined
   let probations: Probations | undefined
 
@@ -287,7 +296,10 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
       lateSuccesses: progress,
       rates,
       logger,
-      onResult: (subscription, source, result) => probations?.observe(subscription, source, result),
+      onResult(subscription, source, result) {
+        probations?.observe(subscription, source, result)
+        forbidden.observe(subscription, result)
+      },
       report(delivery) {
         report(delivery)
         endProgress(delivery, progress)

@@ -69,6 +69,7 @@ test('one forbidden address among several is enough', async () => {
   const result = await attemptAt(url, guard, resolvingTo('127.0.0.1', '::1'))
   expect(result).toMatchObject({
     outcome: 'ResolutionError',
+    forbiddenAddress: true,
     error: expect.stringContaining('::1 is a loopback address'),
   })
   expect(connections).toHaveLength(0)

@@ -114,7 +114,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         const problem = headers.length === 0 ? null : problemOfSecrets(headers, findSecret)
         if (problem !== null) return resolve(noRequest(problem))
         const sink = sinkOf(attemptOptions.url)
-        if (sink.check.kind !== 'allowed') return resolve(notAttempted('ResolutionError', sink.check.message))
+        if (sink.check.kind !== 'allowed') {
+          return resolve({ ...notAttempted('ResolutionError', sink.check.message), forbiddenAddress: true })
+        }
         const request = requestFor(events, attemptOptions)
         if (typeof request === 'string') return resolve(noRequest(request))
         if (headers.length === 0) return attemptAt(sink, request, attemptOptions, resolve)

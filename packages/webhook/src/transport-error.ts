@@ -6,6 +6,8 @@ export interface TransportFailure {
   readonly outcome: Extract<Outcome, 'TimedOut' | 'ResolutionError' | 'SocketError' | 'GenericError'>
   /** One line for people, without the URL's path and query. */
   readonly error: string
+  /** The address may not be gone to. */
+  readonly forbiddenAddress?: true
 }
 
 const resolutionCodes = /^(ENOTFOUND|ENODATA|ESERVFAIL|EAI_\w+)$/
@@ -24,7 +26,9 @@ export function transportFailure(thrown: unknown, authority: string): TransportF
   const message = textOf(cause, 'message')
   const where = addressOf(cause) ?? authority
 
-  if (cause instanceof ForbiddenAddressError) return { outcome: 'ResolutionError', error: oneLine(message) }
+  if (cause instanceof ForbiddenAddressError) {
+    return { outcome: 'ResolutionError', error: oneLine(message), forbiddenAddress: true }
+  }
   if (resolutionCodes.test(code)) {
     const name = textOf(cause, 'hostname') || authority
     return { outcome: 'ResolutionError', error: oneLine(`the name ${name} does not resolve (${code})`) }
