@@ -100,7 +100,11 @@ const awaiting = (id: string, revision = 1) =>
   control.untilStatus(id, (each) => each.handshake?.kind === 'awaiting' && each.revision === revision)
 const urlOf = ({ handshake }: SeenStatus) => handshake?.url ?? ''
 const arrived = (id: string) => receiver.until((all) => all.some(({ eventId }) => eventId === `event of ${id}`))
-const kinds = (requests: readonly ReceivedRequest[]) => requests.map((each) => (isAsked(each) ? 'asked' : 'event'))
+/** In their order; a receiver that was asked twice, because the machine was slow, was asked. */
+const kinds = (requests: readonly ReceivedRequest[]) => {
+  const all = requests.map((each) => (isAsked(each) ? 'asked' : 'event'))
+  return all.filter((kind, index) => kind === 'event' || all[index - 1] !== 'asked')
+}
 const handshakesOf = (id: string) => [...new Set(control.statusesOf(id).map(({ handshake }) => handshake?.kind))]
 const waiting = ({ id, topic }: Subscribed) => lagOf(`${prefix}.subscription.${id}`, topic)
 
@@ -108,8 +112,8 @@ test('event-grid: the code agrees at once, and then the event comes', async () =
   const { id, got } = await subscribe('echoes', 'echoes', 'event-grid')
   await arrived(id)
   expect(kinds(got())).toEqual(['asked', 'event'])
-  const [asked, event] = got()
-  expect(event?.headers).not.toHaveProperty('origin')
+  const [asked] = got()
+  expect(got().at(-1)?.headers).not.toHaveProperty('origin')
   expect(asked).toMatchObject({
     method: 'POST',
     headers: {
@@ -131,7 +135,7 @@ test('cloudevents: OPTIONS is answered with origin and rate, and then the event 
   expect(method).toBe('OPTIONS')
   expect(headers['webhook-request-origin']).toBe('shop.example')
   expect(headers['webhook-request-callback']).toContain(`${publicUrl}/handshakes/consents/`)
-  expect(got()[1]?.headers).toMatchObject({ 'webhook-request-origin': 'shop.example', origin: 'shop.example' })
+  expect(got().at(-1)?.headers).toMatchObject({ 'webhook-request-origin': 'shop.example', origin: 'shop.example' })
   expect(await until(id, 'Running')).toMatchObject({ handshake: { kind: 'succeeded', allowedRate: 6_000 } })
 })
 

@@ -15,7 +15,13 @@ const url = 'https://example.com/hook'
 function write(written: Json, revision: number | null = 3) {
   const subscription = { notation: 'barnabas', schema: 'CloudEventSchemaV1_0', ...written }
   return writeEventGrid(
-    { kind: 'valid', subscription: subscription as never, written: written as WrittenSubscription, warnings: [], origins: [] },
+    {
+      kind: 'valid',
+      subscription: subscription as never,
+      written: written as WrittenSubscription,
+      warnings: [],
+      origins: [],
+    },
     revision,
   )
 }
