@@ -89,17 +89,9 @@ export type { PlannedRedrive, RedriveOptions, RedriveRefusal } from './redrive.t
 export { obeyingRetryAfter, parseRetryAfter } from './retry-after.ts'
 export { afterAddress, forbiddenInARowMax, forbiddenText } from './forbidden-streak.ts'
 export type { ForbiddenStreak } from './forbidden-streak.ts'
-export {
-  newBucket,
-  rateToKeep,
-  refilled,
-  requestsPerMinute,
-  shareOf,
-  shareOfRate,
-  untilTokenMs,
-  withoutToken,
-} from './rate.ts'
+export { newBucket, refilled, requestsPerMinute, shareOf, shareOfRate, untilTokenMs, withoutToken } from './rate.ts'
 export type { OwnedPartitions, Rate, TokenBucket } from './rate.ts'
+export { rateToKeep } from './rate-to-keep.ts'
 export { endpointKinds, retryLimitsOf, retryPolicyOf, retryPresets } from './retry-policy.ts'
 export type { DelayStep, EventGridDefaults, RetryPolicy, RetryPreset, RetrySpec } from './retry-policy.ts'
 export { sameSubscription } from './same-subscription.ts'

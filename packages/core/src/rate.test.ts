@@ -6,7 +6,6 @@ import type { Rate, TokenBucket } from './rate.ts'
 import {
   newBucket,
   rateOf,
-  rateToKeep,
   refilled,
   requestsPerMinute,
   shareOf,
@@ -14,12 +13,13 @@ import {
   untilTokenMs,
   withoutToken,
 } from './rate.ts'
+import { rateToKeep } from './rate-to-keep.ts'
 import type { Subscription } from './subscription.ts'
 
-const own = { id: 'orders', topics: ['orders'], sink: 'https://billing.example.com/' }
+const least = { id: 'orders', topics: ['orders'], sink: 'https://billing.example.com/' }
 
 function subscriptionWith(fields: Record<string, unknown>, timeScale = 1): Subscription {
-  const parsed = parseSubscription({ ...own, ...fields }, { timeScale })
+  const parsed = parseSubscription({ ...least, ...fields }, { timeScale })
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join())
   return { ...parsed.subscription, generation: 5, revision: 2 }
 }
@@ -75,7 +75,7 @@ describe('the field', () => {
     true,
     '１/s',
   ])('%j is refused by name', (rate) => {
-    const parsed = parseSubscription({ ...own, rate })
+    const parsed = parseSubscription({ ...least, rate })
     expect(parsed).toEqual({
       kind: 'invalid',
       problems: [

@@ -1,8 +1,5 @@
-import { awaitsHandshake } from './handshake.ts'
-import type { Handshake } from './handshake.ts'
 import type { Report } from './subscription-field.ts'
 import { shown } from './subscription-field.ts'
-import type { Subscription } from './subscription.ts'
 
 /** How many requests may be made, as a bucket of tokens that fills steadily; a request takes one. */
 export interface Rate {
@@ -11,7 +8,7 @@ export interface Rate {
   readonly tokensMax: number
 }
 
-const unitsMs = { s: 1_000, min: 60_000 } as const
+export const unitsMs = { s: 1_000, min: 60_000 } as const
 const requestsMax = 1_000_000
 
 /** So much of it may be made up for: a late timer costs nothing, and a receiver that was idle meets no burst. */
@@ -46,31 +43,14 @@ export function rateOf(written: string | undefined, timeScale: number): Rate | n
   return parsed === null ? null : rateFrom(parsed, timeScale)
 }
 
-function rateFrom({ requests, unitMs }: WrittenRate, timeScale: number): Rate {
+/** Of so many requests per unit of time. */
+export function rateFrom({ requests, unitMs }: WrittenRate, timeScale: number): Rate {
   return { tokensPerMs: requests / (unitMs * timeScale), tokensMax: 1 + (requests * burstMs) / unitMs }
 }
 
 /** As `WebHook-Request-Rate` says it (CloudEvents, HTTP 1.1 Web Hooks 1.0.2, 4.1.3): requests per minute. */
 export function requestsPerMinute({ tokensPerMs }: Rate, timeScale: number): number {
   return Math.max(1, Math.round(tokensPerMs * timeScale * unitsMs.min))
-}
-
-type Limited = Pick<Subscription, 'rate' | 'handshake' | 'revision' | 'generation' | 'retry'>
-
-/**
- * What a subscription has to keep to: its own rate, or what the receiver has allowed this revision of it in the
- * handshake (4.2.2), whichever is lower. Null for any.
- */
-export function rateToKeep(
-  subscription: Limited,
-  status: { readonly generation: number; readonly handshake: Handshake | null } | null,
-): Rate | null {
-  const { rate, handshake } = subscription
-  if (handshake === 'none' || awaitsHandshake(subscription, status)) return rate
-  const allowed = status?.handshake?.kind === 'succeeded' ? status.handshake.allowedRate : null
-  if (allowed === null) return rate
-  const granted = rateFrom({ requests: allowed, unitMs: unitsMs.min }, subscription.retry.timeScale)
-  return rate === null || granted.tokensPerMs < rate.tokensPerMs ? granted : rate
 }
 
 /** A process's part of a rate, `share` in [0, 1]. It may hold one token in any case, and gets it the later. */
