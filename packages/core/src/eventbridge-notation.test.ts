@@ -4,6 +4,12 @@ import { parseDeadLetterArn } from './eventbridge-dead-letter.ts'
 import { parseSubscription } from './parse-subscription.ts'
 import { sameSubscription } from './same-subscription.ts'
 
+const destinations = new Map([
+  [
+    'billing-api',
+    { endpoint: 'https://billing.example.com/hook', headers: { Authorization: { secret: 'BILLING_KEY' } } },
+  ],
+])
 const brokers = ['kafka-1.example.com:9092', 'kafka-2.example.com:9092']
 
 function sample(name: string): Record<string, unknown> {
@@ -12,13 +18,13 @@ function sample(name: string): Record<string, unknown> {
 }
 
 function read(document: unknown) {
-  const parsed = parseSubscription(document, { brokers })
+  const parsed = parseSubscription(document, { brokers, destinations })
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join('\n'))
   return parsed
 }
 
 function messages(document: unknown): readonly string[] {
-  const parsed = parseSubscription(document, { brokers })
+  const parsed = parseSubscription(document, { brokers, destinations })
   return parsed.kind === 'valid' ? [] : parsed.problems.map(({ message }) => message)
 }
 
@@ -27,6 +33,7 @@ const source = (fields: object) => ({ Source: { SourceKafkaParameters: { Topic: 
 const apache = (fields: object) => ({ Source: { SourceApacheKafkaParameters: { Topic: 'orders', ...fields } } })
 const url = { Form: 'CONSTANT', Value: 'https://billing.example.com/hook' }
 const https = (fields: object) => ({ Sink: { SinkHttpsParameters: { URL: url, ...fields } } })
+const api = (fields: object) => ({ Sink: { SinkApiDestinationParameters: { Name: 'billing-api', ...fields } } })
 const options = (fields: object) => ({ RunOptions: fields })
 
 const ignored = [
@@ -125,6 +132,23 @@ test('a filter pattern, and the two that match everything', () => {
   expect(messages({ ...least, FilterPattern: '{"source":[{"prefix":1}]}' })[0]).toMatch(/^FilterPattern\.source/)
 })
 
+test('Throttling is a rate', () => {
+  expect(read({ ...least, ...options({ Throttling: 100 }) }).written.rate).toBe('100/s')
+})
+
+test('an API destination is an entry of the file, secrets by their names', () => {
+  expect(read({ ...least, ...api({ Timeout: 5, BodyParameters: { Form: 'ORIGINAL' } }) }).written).toMatchObject({
+    sink: 'https://billing.example.com/hook',
+    headers: { Authorization: { secret: 'BILLING_KEY' } },
+    timeout: '5s',
+  })
+  expect(parseSubscription({ ...least, ...api({}) })).toMatchObject({
+    problems: [
+      { message: expect.stringContaining('BARNABAS_DESTINATIONS_FILE is not set; set it, and write') as string },
+    ],
+  })
+})
+
 test('MaximumRetryAttempts beyond what the strategy makes is never reached', () => {
   const strategy = (fields: object) => read({ ...least, ...options({ RetryStrategy: fields }) })
   const beyond = strategy({ PushRetryStrategy: 'BACKOFF_RETRY', MaximumRetryAttempts: 176 })
@@ -167,7 +191,16 @@ test.each<[fields: object, message: string]>([
   [apache({ SslKeystoreKey: { KmsArn: 'x' } }), 'SslKeystoreKey: may not stand here, because everybody'],
   [{ Sink: undefined }, 'Sink: is missing; write { "SinkHttpsParameters": { … } }'],
   [{ Sink: { SinkFcParameters: {} } }, 'functions are not called by name here; give the function an HTTP trigger'],
-  [{ Sink: { SinkApiDestinationParameters: {} } }, 'BARNABAS_DESTINATIONS_FILE) are not available in this version'],
+  [api({ Name: undefined }), 'Sink.SinkApiDestinationParameters.Name: is missing'],
+  [
+    api({ Name: 'biling-api' }),
+    'Name: "biling-api" is not in BARNABAS_DESTINATIONS_FILE (did you mean billing-api?); write',
+  ],
+  [api({ Timeout: 61 }), 'Sink.SinkApiDestinationParameters.Timeout: 61 is not a whole number from 1 to 60'],
+  [
+    api({ QueryStringParameters: url }),
+    'QueryStringParameters: is not possible here; leave it out, and write the query',
+  ],
   [
     { Sink: { SinkKafkaParameters: { Topic: 'copies' } } },
     'Sink.SinkKafkaParameters.Topic: kafka: is not available in',
@@ -183,11 +216,20 @@ test.each<[fields: object, message: string]>([
   ],
   [https({ URL: undefined }), 'Sink.SinkHttpsParameters.URL: is missing'],
   [https({ URL: { Form: 'CONSTANT' } }), 'Sink.SinkHttpsParameters.URL.Value: is missing'],
-  [https({ URL: { Form: 'JSONPATH', Value: '$.a' } }), 'URL.Form: JSONPATH is not available in this version'],
+  [https({ URL: { Form: 'JSONPATH', Value: '$.a' } }), 'URL.Form: JSONPATH would let an event choose who receives it'],
+  [https({ URL: { Form: 'TEMPLATE', Template: '${a}' } }), 'URL.Template: does not begin with scheme and host'],
+  [
+    https({ URL: { Form: 'TEMPLATE', Template: 'https://${a}/' } }),
+    'URL.Template: does not begin with scheme and host',
+  ],
+  [https({ URL: { Form: 'ORIGINAL' } }), 'URL.Form: ORIGINAL is not possible here; only CONSTANT'],
   [https({ URL: { Form: 'CONSTANT', Value: 'ftp://x' } }), 'URL.Value: "ftp://x" is not an http(s) URL'],
   [https({ Method: 'PUT' }), 'Sink.SinkHttpsParameters.Method: "PUT" is not known; one of POST'],
   [https({ Token: 'hunter2' }), 'Token: may not stand here, because everybody who reads topics sees it; take it out'],
-  [https({ Body: { Form: 'TEMPLATE', Template: 'x' } }), 'Body.Form: TEMPLATE is not available in this version'],
+  [https({ Body: { Form: 'TEMPLATE' } }), 'Sink.SinkHttpsParameters.Body.Template: is missing'],
+  [https({ Body: { Form: 'TEMPLATE', Template: 'x', Value: '[1]' } }), 'Body.Value: is not a JSON object of names and'],
+  [https({ Body: { Form: 'TEMPLATE', Template: 'x', Value: '{' } }), 'Body.Value: is text that is not JSON'],
+  [https({ Body: 'x' }), 'Sink.SinkHttpsParameters.Body: is not a mapping of fields to values; write { "Form"'],
   [https({ Body: { Form: 'XML' } }), 'Body.Form: "XML" is not known; one of ORIGINAL, CONSTANT, JSONPATH, TEMPLATE'],
   [{ Transforms: [{ Arn: 'acs:fc:x' }] }, 'Transforms: functions between source and sink are not called here'],
   [options({ ErrorsTolerance: 'NONE' }), 'RunOptions.ErrorsTolerance: prohibited is not available in this version'],
@@ -232,7 +274,6 @@ test.each<[name: string, problems: readonly string[]]>([
     [
       'RunOptions.ErrorsTolerance: prohibited is not available in this version; only allowed',
       'RunOptions.BatchWindow.TimeBasedWindow: is not available in this version',
-      'RunOptions.Throttling: "100/s" is not available in this version; only none',
     ],
   ],
   ['refused-kafka-to-kafka', ['Sink.SinkKafkaParameters.Key: is not available in this version; leave it out']],
@@ -242,10 +283,12 @@ test.each<[name: string, problems: readonly string[]]>([
       'Source.SourceApacheKafkaParameters.SaslPassword: may not stand here, because everybody who reads topics sees it',
       'Source.SourceApacheKafkaParameters.SslKeyPassword: may not stand here',
       'Sink.SinkHttpsParameters.Token: may not stand here',
-      'Sink.SinkHttpsParameters.Body.Form: TEMPLATE is not available in this version; only ORIGINAL, the whole event',
     ],
   ],
-  ['refused-api-destination', ['Sink.SinkApiDestinationParameters: API destinations (BARNABAS_DESTINATIONS_FILE) are']],
+  [
+    'refused-api-destination',
+    ['Sink.SinkApiDestinationParameters.Name: "other-api" is not in BARNABAS_DESTINATIONS_FILE'],
+  ],
   [
     'refused-function',
     [

@@ -2,6 +2,7 @@ import { idOf } from './event-grid-envelope.ts'
 import { ignoreAt, isSaid, openedAt } from './eventbridge-place.ts'
 import { translateRunOptions } from './eventbridge-run-options.ts'
 import { translateSink } from './eventbridge-sink.ts'
+import type { EventBridgeSurroundings } from './eventbridge-sink.ts'
 import { translateSource } from './eventbridge-source.ts'
 import { isOwn, merged } from './notation-own.ts'
 import type { Translation } from './notation-own.ts'
@@ -41,16 +42,17 @@ export function isEventBridge(fields: Fields): boolean {
  * Translates the body of `CreateEventStreaming` (its RPC spelling with JSON in strings, or plain JSON), or the `Data` of an
  * answer to `GetEventStreaming`, into a subscription as a person would write it here. Names that begin with a capital
  * are EventBridge's; our own fields may stand beside them, and win: mappings field by field, all others as a whole.
- * `brokers` is KAFKA_BROKERS, null where it is not known. Never throws, whatever the input.
+ * Never throws, whatever the input.
  */
-export function translateEventBridge(document: Fields, brokers: readonly string[] | null): Translation {
+export function translateEventBridge(document: Fields, surroundings: EventBridgeSurroundings): Translation {
   const findings: Findings = { product: 'EventBridge', problems: [], warnings: [], origins: [] }
   const { body, own } = openBody(document, findings)
   const fields = fieldsAt(body, bodyFields)
   ignoreAt([fields.Description, openedAt(fields.Tags), fields.Metadata], 'not kept')
   refuseFunctions(openedAt(fields.Transforms))
-  const source = translateSource(fields.Source, brokers)
-  const sink = Object.hasOwn(own, 'sink') ? undefined : translateSink(fields.Sink, brokers)
+  const source = translateSource(fields.Source, surroundings.brokers)
+  const hasOwnSink = Object.hasOwn(own, 'sink') && fields.Sink.value === undefined
+  const sink = hasOwnSink ? undefined : translateSink(fields.Sink, surroundings)
   const filters = filtersOf(fields.FilterPattern)
   const runOptions = translateRunOptions(fields.RunOptions, source?.kafkaRecord.instance)
   const id = Object.hasOwn(own, 'id') ? own['id'] : idOf(fields.EventStreamingName, '`EventStreamingName`')
@@ -61,7 +63,7 @@ export function translateEventBridge(document: Fields, brokers: readonly string[
   const translated = {
     id,
     ...source,
-    ...(sink === undefined ? {} : { sink }),
+    ...sink,
     ...filters,
     mode: 'structured',
     ...runOptions,

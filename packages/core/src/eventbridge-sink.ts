@@ -1,18 +1,11 @@
+import type { ApiDestination, ApiDestinations } from './api-destinations.ts'
 import { checkConnection, connectionFields } from './eventbridge-kafka.ts'
-import {
-  ignoreAt,
-  isSaid,
-  mappingAt,
-  networkFields,
-  onlyParametersAt,
-  openedAt,
-  refuseSecretAt,
-} from './eventbridge-place.ts'
+import { ignoreAt, isSaid, networkFields, onlyParametersAt, refuseSecretAt } from './eventbridge-place.ts'
+import { constantAt, translateForm, translateUrl } from './eventbridge-transform.ts'
+import { didYouMean } from './nearest-name.ts'
 import type { Place } from './notation-place.ts'
 import { comesFrom, fieldsAt, reportAt, textAt, wordAt } from './notation-place.ts'
-
-const urlLengthMax = 10_000
-const topicLengthMax = 1_000
+import { isMapping, readNumber, shown } from './subscription-field.ts'
 
 /** The end of each sentence: what to do instead. */
 const viaHttps = 'let an HTTP endpoint of yours hand the events on, and write SinkHttpsParameters with its URL'
@@ -41,12 +34,18 @@ const otherSinks: Readonly<Record<string, string>> = {
   SinkBaiLianParameters: `models are not asked from here; ${viaHttps}`,
   SinkAgentRunParameters: `agents are not called by name here; ${viaHttps}`,
   SinkDataWorksTriggerParameters: `DataWorks is not triggered from here; ${viaHttps}`,
-  SinkApiDestinationParameters:
-    'API destinations (BARNABAS_DESTINATIONS_FILE) are not available in this version; write SinkHttpsParameters with the URL, and `headers: { Authorization: { secret: NAME } }` beside `Sink` for what it asks for',
 }
 
-const translated = ['SinkHttpsParameters', 'SinkKafkaParameters', 'SinkApacheKafkaParameters']
+const translated = [
+  'SinkHttpsParameters',
+  'SinkApiDestinationParameters',
+  'SinkKafkaParameters',
+  'SinkApacheKafkaParameters',
+]
 const httpsFields = ['URL', 'Body', 'Method', 'Token', ...networkFields] as const
+const destinationFields = ['Name', 'BodyParameters', 'HeaderParameters', 'QueryStringParameters', 'Timeout'] as const
+const timeoutMaxSeconds = 60
+const nameLengthMax = 1_000
 const kafkaFields = [
   'InstanceId',
   'Topic',
@@ -59,22 +58,42 @@ const kafkaFields = [
   ...networkFields,
 ] as const
 
+/** What a sink says of our fields, each absent when nothing is said. */
+export interface TranslatedSink {
+  readonly sink?: string
+  readonly transform?: Readonly<Record<string, unknown>>
+  readonly headers?: ApiDestination['headers']
+  readonly timeout?: string
+}
+
+/** What of the place where a document is read decides what it means. */
+export interface EventBridgeSurroundings {
+  /** KAFKA_BROKERS; null where they are not known. */
+  readonly brokers: readonly string[] | null
+  /** BARNABAS_DESTINATIONS_FILE; null without one. */
+  readonly destinations: ApiDestinations | null
+}
+
 /** Reads `Sink` (spec page §1.7). */
-export function translateSink(sink: Place, brokers: readonly string[] | null): string | undefined {
+export function translateSink(
+  sink: Place,
+  { brokers, destinations }: EventBridgeSurroundings,
+): TranslatedSink | undefined {
   const only = onlyParametersAt(sink, 'Sink', [...translated, ...Object.keys(otherSinks)])
   if (only === undefined) return undefined
   const { name, parameters } = only
   const refusal = Object.hasOwn(otherSinks, name) ? otherSinks[name] : undefined
   if (refusal !== undefined) return reportAt(parameters)(refusal)
   if (name === 'SinkHttpsParameters') return httpsSink(parameters)
+  if (name === 'SinkApiDestinationParameters') return destinationSink(parameters, destinations)
   const fields = fieldsAt(parameters, [...kafkaFields, ...connectionFields])
   checkConnection(fields, brokers)
   return kafkaSink(fields)
 }
 
-function httpsSink(parameters: Place): string | undefined {
+function httpsSink(parameters: Place): TranslatedSink {
   const fields = fieldsAt(parameters, httpsFields)
-  const { URL: url, Body, Method, Token } = fields
+  const { Body, Method, Token } = fields
   ignoreAt(
     networkFields.map((each) => fields[each]),
     'ignored; which private networks may be reached says BARNABAS_ALLOWED_NETWORKS',
@@ -84,61 +103,66 @@ function httpsSink(parameters: Place): string | undefined {
     Token,
     'write `headers: { X-Token: { secret: NAME } }` beside `Sink` and set BARNABAS_SECRET_NAME of the services',
   )
-  checkWhole(Body)
-  const { place, text } = constantAt(url, urlLengthMax)
-  comesFrom(place, 'sink')
-  return text
+  const body = translateForm(Body, 'body')
+  const { sink, url } = translateUrl(fields.URL)
+  const transform = { ...(body === undefined ? {} : { body }), ...(url === undefined ? {} : { url }) }
+  return {
+    ...(sink === undefined ? {} : { sink }),
+    ...(Object.keys(transform).length === 0 ? {} : { transform }),
+  }
 }
 
-function kafkaSink(fields: Readonly<Record<(typeof kafkaFields)[number], Place>>): string | undefined {
+function destinationSink(parameters: Place, destinations: ApiDestinations | null): TranslatedSink | undefined {
+  const fields = fieldsAt(parameters, destinationFields)
+  const { Name, BodyParameters, HeaderParameters, QueryStringParameters, Timeout } = fields
+  if (isSaid(QueryStringParameters)) {
+    const mend = "leave it out, and write the query into the destination's endpoint"
+    reportAt(QueryStringParameters)(`is not possible here; ${mend}`)
+  }
+  const seconds =
+    Timeout.value === undefined ? undefined : readNumber(Timeout.value, reportAt(Timeout), 1, timeoutMaxSeconds)
+  comesFrom(Timeout, 'timeout')
+  const body = translateForm(BodyParameters, 'body')
+  const headers = translateForm(HeaderParameters, 'headers')
+  const transform = { ...(body === undefined ? {} : { body }), ...(headers === undefined ? {} : { headers }) }
+  const destination = destinationAt(Name, destinations)
+  if (destination === undefined) return undefined
+  comesFrom(Name, 'sink')
+  comesFrom(Name, 'headers')
+  return {
+    sink: destination.endpoint,
+    ...(destination.headers === undefined ? {} : { headers: destination.headers }),
+    ...(seconds === undefined ? {} : { timeout: `${seconds}s` }),
+    ...(Object.keys(transform).length === 0 ? {} : { transform }),
+  }
+}
+
+function destinationAt(place: Place, destinations: ApiDestinations | null): ApiDestination | undefined {
+  if (place.value === undefined) return reportAt(place)('is missing')
+  const name = textAt(place, nameLengthMax)
+  if (name === undefined) return undefined
+  const found = destinations?.get(name)
+  if (found !== undefined) return found
+  const mend = `write \`${shown(name)}: { endpoint: https://… }\` into that file`
+  if (destinations === null) return reportAt(place)(`BARNABAS_DESTINATIONS_FILE is not set; set it, and ${mend}`)
+  const names = [...destinations.keys()]
+  return reportAt(place)(`${shown(name)} is not in BARNABAS_DESTINATIONS_FILE${didYouMean(name, names)}; ${mend}`)
+}
+
+function kafkaSink(fields: Readonly<Record<(typeof kafkaFields)[number], Place>>): TranslatedSink | undefined {
   const { Topic, DynamicTopic, Key, Value, Headers, Acks, CompressionType, InstanceId } = fields
   if (isSaid(DynamicTopic)) reportAt(DynamicTopic)('is not available in this version; write Topic')
-  for (const place of [Key, Headers]) {
-    if (isSaid(place)) reportAt(place)('is not available in this version; leave it out')
+  for (const place of [Key, Value, Headers]) {
+    const isWhole = isMapping(place.value) && place.value['Form'] === 'ORIGINAL'
+    if (isSaid(place) && !isWhole) reportAt(place)('is not available in this version; leave it out')
   }
-  checkWhole(Value)
   if (isSaid(Acks)) {
-    const acks = constantAt(Acks, 10)
-    if (acks.text !== undefined) wordAt({ ...acks.place, value: acks.text }, ['0', '1', 'all'])
+    const { place, text } = constantAt(Acks)
+    if (text !== undefined) wordAt({ ...place, value: text }, ['0', '1', 'all'])
   }
   ignoreAt([CompressionType], 'ignored')
   ignoreAt([InstanceId, ...networkFields.map((each) => fields[each])], 'ignored; the topic is one of KAFKA_BROKERS')
-  const { place, text } = constantAt(Topic, topicLengthMax)
+  const { place, text } = constantAt(Topic)
   comesFrom(place, 'sink')
-  return text === undefined ? undefined : `kafka:${text}`
-}
-
-const formFields = ['Form', 'Value', 'Template'] as const
-const forms = ['ORIGINAL', 'CONSTANT', 'JSONPATH', 'TEMPLATE'] as const
-
-/** A transform that has to be a constant; plain text is one too. */
-function constantAt(place: Place, lengthMax: number): { readonly place: Place; readonly text: string | undefined } {
-  if (place.value === undefined) return { place, text: reportAt(place)('is missing') }
-  if (typeof place.value === 'string' && !place.value.trim().startsWith('{')) {
-    return { place, text: textAt(place, lengthMax) }
-  }
-  const { Form, Value, Template } = formAt(place)
-  const form = Form.value === undefined ? 'CONSTANT' : wordAt(Form, forms)
-  if (form !== undefined && form !== 'CONSTANT') {
-    return { place: Form, text: reportAt(Form)(`${form} is not available in this version; only CONSTANT`) }
-  }
-  ignoreAt([Template], 'ignored; only Value counts with CONSTANT')
-  if (Value.value === undefined) reportAt(Value)('is missing')
-  return { place: Value, text: textAt(Value, lengthMax) }
-}
-
-/** A transform of the event that has to leave it whole. */
-function checkWhole(place: Place): void {
-  if (!isSaid(place)) return
-  const { Form, Value, Template } = formAt(place)
-  const form = Form.value === undefined ? 'ORIGINAL' : wordAt(Form, forms)
-  if (form === undefined) return
-  if (form !== 'ORIGINAL') reportAt(Form)(`${form} is not available in this version; only ORIGINAL, the whole event`)
-  else ignoreAt([Value, Template], 'ignored; ORIGINAL is the whole event')
-}
-
-function formAt(place: Place) {
-  const opened = openedAt(place)
-  const value = mappingAt(opened, '{ "Form": "CONSTANT", "Value": "…" }')
-  return fieldsAt(value === undefined ? { ...opened, value: undefined } : opened, formFields)
+  return text === undefined ? undefined : { sink: `kafka:${text}` }
 }

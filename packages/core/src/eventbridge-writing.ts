@@ -38,15 +38,21 @@ export function writeEventBridge(
   }
   const beside = differences(wantedOf(written, subscription), read)
   const { url, isMasked } = maskedUrl(written.sink)
-  const own = { ...beside, ...(revision === null ? {} : { revision }) }
+  const isBeside = beside['sink'] !== undefined
+  const URL = { Form: 'CONSTANT', Value: url }
   return {
-    document: { ...withPart(document, isMasked ? sinkOf(url) : {}), ...own },
+    document: {
+      ...(isMasked && !isBeside ? withPart(document, { Sink: { SinkHttpsParameters: { URL } } }) : document),
+      ...beside,
+      ...(isBeside ? { sink: url } : {}),
+      ...(revision === null ? {} : { revision }),
+    },
     notes: notesOf(Object.keys(beside), isMasked),
   }
 }
 
 function translated(document: Fields, brokers: readonly string[] | null): Fields | null {
-  const translation = translateEventBridge(document, brokers)
+  const translation = translateEventBridge(document, { brokers, destinations: null })
   return translation.kind === 'translated' ? translation.fields : null
 }
 
@@ -72,8 +78,14 @@ function sinkOf(sink: string): Fields {
 
 /** What can be said in EventBridge's words, in parts of which each is left out where it is refused. */
 function expressible(written: Fields, subscription: ReadSubscription['subscription']): readonly Fields[] {
-  const { from, filters, concurrency, retry, faultTolerance, batch, rate } = written
+  const { from, filters, concurrency, retry, faultTolerance, batch, rate, transform } = written
   const parts: Fields[] = []
+  if (isMapping(transform)) {
+    for (const [part, name] of Object.entries({ body: 'Body', url: 'URL' })) {
+      const form = formOf(transform[part])
+      if (form !== null) parts.push({ Sink: { SinkHttpsParameters: { [name]: form } } })
+    }
+  }
   const source = subscription.kafkaRecord?.instance ? 'SourceKafkaParameters' : 'SourceApacheKafkaParameters'
   if (from !== undefined) parts.push({ Source: { [source]: { OffsetReset: from } } })
   const pattern = Array.isArray(filters) && filters.length === 1 ? (filters as readonly unknown[])[0] : undefined
@@ -91,6 +103,18 @@ function expressible(written: Fields, subscription: ReadSubscription['subscripti
   const perSecond = typeof rate === 'string' ? /^(\d+)\/s$/.exec(rate)?.[1] : undefined
   if (perSecond !== undefined) parts.push({ RunOptions: { Throttling: Number(perSecond) } })
   return parts
+}
+
+/** A transform as EventBridge writes it, which has the values of a template as JSON in a string. */
+function formOf(transform: unknown): Fields | null {
+  if (!isMapping(transform)) return null
+  const { form: Form, value, template } = transform
+  const Value = isMapping(value) ? JSON.stringify(value) : value
+  return {
+    Form,
+    ...(Value === undefined ? {} : { Value }),
+    ...(template === undefined ? {} : { Template: template }),
+  }
 }
 
 const strategies: Readonly<Record<string, string>> = {

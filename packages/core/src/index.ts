@@ -1,3 +1,5 @@
+export { readApiDestinations } from './api-destinations.ts'
+export type { ApiDestination, ApiDestinations, ReadApiDestinations } from './api-destinations.ts'
 export { advancedOperators } from './advanced-operators.ts'
 export { batchLength } from './batch.ts'
 export type { BatchLimits } from './batch.ts'

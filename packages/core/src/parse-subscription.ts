@@ -1,3 +1,4 @@
+import type { ApiDestinations } from './api-destinations.ts'
 import { eventTypeDefault } from './custom-event.ts'
 import { parseDuration } from './duration.ts'
 import { isEventGrid } from './event-grid-envelope.ts'
@@ -32,6 +33,8 @@ export interface ParseOptions {
   readonly eventGrid?: EventGridDefaults
   /** `KAFKA_BROKERS`, which a document in EventBridge's notation may name. */
   readonly brokers?: readonly string[] | null
+  /** `BARNABAS_DESTINATIONS_FILE`, of which it may name an entry. */
+  readonly destinations?: ApiDestinations | null
   /** Unknown fields are a person's mistake in a file, and a newer version's work in the topic. Default: refuse. */
   readonly unknownFields?: 'refuse' | 'ignore-with-warning'
 }
@@ -101,7 +104,7 @@ export function readSubscription(
   options: ParseOptions,
 ): ReadSubscription | InvalidSubscription {
   const translation = isEventBridge(fields)
-    ? translateEventBridge(fields, options.brokers ?? null)
+    ? translateEventBridge(fields, { brokers: options.brokers ?? null, destinations: options.destinations ?? null })
     : isEventGrid(fields)
       ? translateEventGrid(fields)
       : null

@@ -33,6 +33,8 @@ export interface Config {
     /** Null: 64 KB in the cloud, 1,058,576 bytes on Kubernetes. */
     readonly batchPreferredBytes: number | null
   }
+  /** Where API destinations stand, which the command line finds by their names; null: nowhere. */
+  readonly destinationsFile: string | null
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
   readonly blobAccounts: BlobAccounts

@@ -16,7 +16,7 @@ test.each([
   ])
 })
 
-test.each(['BARNABAS_CLUSTERS_FILE', 'BARNABAS_DESTINATIONS_FILE'])('%s belongs to a later version', (name) => {
+test.each(['BARNABAS_CLUSTERS_FILE'])('%s belongs to a later version', (name) => {
   expect(warningsAboutNames({ [name]: 'hunter2' })).toEqual([
     `${name} is not available in this version; it has no effect.`,
   ])

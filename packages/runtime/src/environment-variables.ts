@@ -79,6 +79,6 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   variable('BARNABAS_TEST_KAFKA', 'none', "`container`: the tests' Kafka comes from testcontainers"),
   secret('BARNABAS_SECRET_<NAME>', 'none', 'what `{ secret: NAME }` in a subscription means'),
   variable('BARNABAS_SECRETS_DIR', 'none', 'directory with one file per secret, of the same name'),
+  variable('BARNABAS_DESTINATIONS_FILE', 'none', 'API destinations that `barnabas apply` finds by name'),
   later(variable('BARNABAS_CLUSTERS_FILE', 'none', 'other Kafka clusters')),
-  later(variable('BARNABAS_DESTINATIONS_FILE', 'none', 'API destinations')),
 ]

@@ -37,6 +37,7 @@ const defaults: Config = {
   drainTimeoutMs: 25_000,
   timeScale: 1,
   eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000, batchMaxEvents: 10, batchPreferredBytes: null },
+  destinationsFile: null,
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
   blobAccounts: {},

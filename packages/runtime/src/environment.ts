@@ -67,6 +67,7 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
       batchPreferredBytes:
         reader.value('BARNABAS_EVENT_GRID_BATCH_PREFERRED_SIZE', size(1_024, 1_048_576, 'from 1KB to 1024KB')) ?? null,
     },
+    destinationsFile: reader.value('BARNABAS_DESTINATIONS_FILE', anyText) ?? null,
     // The upper limit is the broker's default of group.max.session.timeout.ms.
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,
     logLevel: reader.value('BARNABAS_LOG_LEVEL', oneOf(logLevels)) ?? 'info',

@@ -4,6 +4,7 @@ import type { Applied } from '../apply-all.ts'
 import { addressGuard } from '@barnabas/webhook'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import type { Surroundings } from '../cluster.ts'
+import { readDestinationsFile } from '../destinations.ts'
 import { readSubscriptions, readTexts } from '../read-subscriptions.ts'
 import { Refusal, notAvailable } from '../refusal.ts'
 import { createdNote } from '../source-topics.ts'
@@ -59,6 +60,7 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
     timeScale,
     eventGrid,
     brokers: surroundings.brokers,
+    destinations: await readDestinationsFile(terminal, surroundings.config.destinationsFile),
     checkSink,
     supplied,
   })
