@@ -14,6 +14,7 @@ import {
 } from '@barnabas/core'
 import type {
   Callback,
+  DeliveryAttribute,
   Handshake,
   HandshakeReply,
   MadeHandshakeForm,
@@ -29,7 +30,12 @@ import type { Logger } from '@barnabas/delivery'
 export interface Asker {
   ask(
     request: PlainRequest,
-    options: { readonly url: string; readonly timeoutMs: number; readonly signal: AbortSignal },
+    options: {
+      readonly url: string
+      readonly headers: readonly DeliveryAttribute[]
+      readonly timeoutMs: number
+      readonly signal: AbortSignal
+    },
   ): Promise<HandshakeReply>
 }
 
@@ -138,6 +144,7 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
     const asked = { form, code, origin, rate, url: handshake.url, eventId: randomUUID(), now: now() }
     const reply = await asker.ask(handshakeRequest(subscription, asked), {
       url: subscription.sink,
+      headers: subscription.headers,
       timeoutMs: times.answerMs,
       signal,
     })

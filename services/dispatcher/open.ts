@@ -1,4 +1,5 @@
 import type { Host, HostedService } from '@barnabas/host'
+import { createDeletions } from './deletions.ts'
 import { createHandshakes } from './handshakes.ts'
 import { createDispatcher } from './service.ts'
 
@@ -15,6 +16,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     now: Date.now,
     logger,
   })
+  const deletions = createDeletions({ asker: host.asker, timeScale: config.timeScale, now: Date.now, logger })
   const probations = await host.probations()
   const dispatcher = createDispatcher({
     kafka,
@@ -26,6 +28,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     statuses,
     problemOf: (subscription) => host.problemOfSecrets(subscription),
     handshakes,
+    deletions,
     onFiltered: () => metrics.filtered(),
     onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,
@@ -43,5 +46,13 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
   })
   await host.commands.start()
   await dispatcher.start()
-  return dispatcher
+  return {
+    async close() {
+      await deletions.close()
+      await dispatcher.close()
+    },
+    get lastHeartbeatAt() {
+      return dispatcher.lastHeartbeatAt
+    },
+  }
 }

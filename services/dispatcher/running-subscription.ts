@@ -25,6 +25,8 @@ export interface RunningSubscription {
   /** Stops taking records, drains what is in flight (`drain`), commits, leaves. */
   stop(limits: DrainLimits): Promise<void>
   readonly lastHeartbeatAt: number
+  /** Whether this process leads the group. */
+  readonly isLeader: boolean
 }
 
 /** What the commits of all members say. */
@@ -314,6 +316,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       await drain(window.idle(), limits, () => cancel.abort())
       await consumer.stop()
       share.stop()
+    },
+    get isLeader() {
+      return leading !== null
     },
     get lastHeartbeatAt() {
       return consumer.lastHeartbeatAt

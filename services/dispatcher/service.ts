@@ -7,6 +7,7 @@ import type { KafkaClient } from '@barnabas/kafka'
 import { readHeld } from './held-reader.ts'
 import { createHeldReaders } from './held-readers.ts'
 import type { HeldWish } from './held-readers.ts'
+import type { Deletions } from './deletions.ts'
 import type { Handshakes } from './handshakes.ts'
 import { createRecreations } from './recreations.ts'
 import { runSubscription } from './running-subscription.ts'
@@ -43,6 +44,7 @@ export interface DispatcherOptions {
   /** Why this process cannot make any request of a subscription, null when it can; asked again every two seconds. */
   readonly problemOf: (subscription: Subscription) => string | null
   readonly handshakes: Pick<Handshakes, 'make'>
+  readonly deletions: Pick<Deletions, 'tell'>
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
@@ -198,6 +200,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       },
       async onFailed({ reason, generation, revision, missing }) {
         say(id, { status: 'Start Failed', reason, generation, revision, missing })
+      },
+      onLifeOver(subscription) {
+        // Whoever was never sent an event has not agreed to be sent this one.
+        const isAgreed = !awaitsHandshake(subscription, statuses.get(id))
+        if (subscription.handshake === 'event-grid' && isAgreed) options.deletions.tell(subscription)
       },
       async onDeleted() {
         await statuses.remove(id)

@@ -17,7 +17,7 @@ function subscription(topics: readonly string[], revision = 1): Subscription {
 }
 
 /** A runner that writes down what it does; a join waits until `joins` says how it ends. */
-function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
+function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}, isLeader = () => true) {
   const steps: string[] = []
   const handle = (name: string): RunningSubscription => ({
     statusChanged() {},
@@ -27,6 +27,7 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
       return Promise.resolve()
     },
     lastHeartbeatAt: 7,
+    isLeader: isLeader(),
   })
   const runner = createSubscriptionRunner({
     id: 'one',
@@ -45,6 +46,7 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}) {
       steps.push('deleted')
       return Promise.resolve()
     },
+    onLifeOver: ({ generation }) => void steps.push(`life ${generation} is over`),
     ...overrides,
   })
   return { runner, steps, handle }
@@ -83,6 +85,26 @@ test('goes from wish to wish: joins once for the same topics, leaves for others,
     'deleted',
   ])
   expect(runner.lastHeartbeatAt).toBe(Infinity)
+})
+
+test.each([
+  ['deleted', { kind: 'delete' }, true, ['life 1 is over', 'a stopped within 25', 'deleted']],
+  ['deleted, and another process leads', { kind: 'delete' }, false, ['a stopped within 25', 'deleted']],
+  [
+    'made anew under its id',
+    { kind: 'run', subscription: { ...subscription(['a']), generation: 2 }, topicLives: '1' },
+    true,
+    ['life 1 is over', 'a stopped within 25', 'starting', 'join a'],
+  ],
+  ['ended by a failure', failing, true, ['a stopped within 25', 'failed: no topic']],
+] as const)('who leads is told when a life is over: %s', async (_what, wish, isLeader, expected) => {
+  const { runner, steps } = recorded({}, () => isLeader)
+  runner.update({ kind: 'run', subscription: subscription(['a']), topicLives: '1' })
+  await runner.settled()
+  steps.length = 0
+  runner.update(wish)
+  await runner.settled()
+  expect(steps).toEqual(expected)
 })
 
 test('a join that fails is tried again, and a close does not wait for the next try', async () => {

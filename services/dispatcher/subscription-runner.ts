@@ -41,6 +41,8 @@ export interface SubscriptionRunnerOptions {
   readonly onFailed: (wish: Extract<Desired, { kind: 'fail' }>) => Promise<void>
   readonly onStarting: (subscription: Subscription) => void
   readonly onDeleted: () => Promise<void>
+  /** A life of it is over while this process led its group. Must not wait. */
+  readonly onLifeOver: (subscription: Subscription) => void
   readonly drainTimeoutMs: number
   readonly logger: Logger
 }
@@ -82,8 +84,9 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       return
     }
     if (running !== null) {
-      const { handle } = running
+      const { handle, subscription } = running
       running = null
+      if (handle.isLeader && lifeOf(next) !== subscription.generation) options.onLifeOver(subscription)
       await handle.stop({ drainMs: options.drainTimeoutMs, writeMs: writeBeforeLeavingMs })
     }
     switch (next.kind) {
@@ -131,6 +134,12 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       return running?.handle.lastHeartbeatAt ?? Infinity
     },
   }
+}
+
+/** Which life of the id is wished for; null for none. */
+function lifeOf(wish: Desired): number | null {
+  if (wish.kind === 'delete') return null
+  return wish.kind === 'run' ? wish.subscription.generation : wish.generation
 }
 
 interface Reading {

@@ -6,13 +6,14 @@
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import type { ControlTopics, SeenStatus } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.ts'
 import { freePort } from '../support/start.ts'
@@ -26,6 +27,7 @@ let receiver: Receiver
 let publicUrl: string
 
 const isValidation = ({ headers }: ReceivedRequest) => headers['aeg-event-type'] === 'SubscriptionValidation'
+const isDeletion = ({ headers }: ReceivedRequest) => headers['aeg-event-type'] === 'SubscriptionDeletion'
 const isAsked = (request: ReceivedRequest) => request.method === 'OPTIONS' || isValidation(request)
 const dataOf = ({ body }: ReceivedRequest) =>
   (JSON.parse(body.toString()) as [{ data: { validationCode: string; validationUrl: string } }])[0].data
@@ -64,6 +66,7 @@ beforeAll(async () => {
     BARNABAS_PUBLIC_URL: publicUrl,
     BARNABAS_ORIGIN: 'shop.example',
     BARNABAS_TIME_SCALE: '0.01',
+    BARNABAS_SECRET_KEY: 'hunter2',
   }
   barnabas = await startBarnabas(prefix, env)
   cleanUp(() => barnabas.stop())
@@ -137,6 +140,28 @@ test('cloudevents: OPTIONS is answered with origin and rate, and then the event 
   expect(headers['webhook-request-callback']).toContain(`${publicUrl}/handshakes/consents/`)
   expect(got().at(-1)?.headers).toMatchObject({ 'webhook-request-origin': 'shop.example', origin: 'shop.example' })
   expect(await until(id, 'Running')).toMatchObject({ handshake: { kind: 'succeeded', allowedRate: 6_000 } })
+})
+
+test('whoever agreed is told, once, that the subscription is deleted; headers of one’s own go along', async () => {
+  const headers = { Authorization: { secret: 'KEY' }, 'X-Id': { path: '$.id' } }
+  const { id, got } = await subscribe('deleted', 'echoes', 'event-grid', { headers })
+  await arrived(id)
+  await until(id, 'Running')
+  const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', id, '--yes'])
+  await receiver.until(() => got().some(isDeletion))
+  expect(await exited).toBe(0)
+  await control.untilRemoved(id)
+  const sent = got().map(({ headers: all }) => [all['aeg-event-type'], all['authorization'], all['x-id']])
+  expect([sent[0], sent.at(-2), sent.at(-1)]).toEqual([
+    ['SubscriptionValidation', 'hunter2', undefined],
+    [undefined, 'hunter2', 'event of deleted'],
+    ['SubscriptionDeletion', 'hunter2', undefined],
+  ])
+  const [event] = JSON.parse(got().at(-1)?.body.toString() ?? '') as [Record<string, unknown>]
+  expect(event).toMatchObject({
+    eventType: 'Microsoft.EventGrid.SubscriptionDeletedEvent',
+    data: { eventSubscriptionId: id },
+  })
 })
 
 test('a receiver that starts late is asked again until it is there', async () => {

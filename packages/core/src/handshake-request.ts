@@ -51,7 +51,21 @@ function consentRequest({ id }: Asking, { origin, rate, url }: HandshakeToMake):
   }
 }
 
-export interface OwnEventGridEvent {
+/** Event Grid's `SubscriptionDeletedEvent` (spec event-grid.md 2.1). The full id of a subscription is its id here. */
+export function deletionRequest(
+  subscription: Asking,
+  { eventId, now }: Pick<HandshakeToMake, 'eventId' | 'now'>,
+): PlainRequest {
+  return eventGridRequest(subscription, {
+    aegEventType: 'SubscriptionDeletion',
+    eventType: 'Microsoft.EventGrid.SubscriptionDeletedEvent',
+    data: { eventSubscriptionId: subscription.id },
+    eventId,
+    now,
+  })
+}
+
+interface OwnEventGridEvent {
   readonly aegEventType: 'SubscriptionValidation' | 'SubscriptionDeletion'
   readonly eventType: string
   readonly data: Readonly<Record<string, unknown>>
@@ -60,7 +74,7 @@ export interface OwnEventGridEvent {
 }
 
 /** An event of our own in Event Grid's schema, with its headers (spec event-grid.md 2.1). */
-export function eventGridRequest(
+function eventGridRequest(
   { id, topics }: Asking,
   { aegEventType, eventType, data, eventId, now }: OwnEventGridEvent,
 ): PlainRequest {

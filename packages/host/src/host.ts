@@ -318,7 +318,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     registry,
     statuses,
     commands,
-    asker: createAsker({ addressGuard: guard }),
+    asker: createAsker({ addressGuard: guard, findSecret }),
     onStatus,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,

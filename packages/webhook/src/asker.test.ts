@@ -1,15 +1,49 @@
 import { onTestFinished, expect, test, vi } from 'vitest'
-import type { PlainRequest } from '@barnabas/core'
+import type { DeliveryAttribute, PlainRequest } from '@barnabas/core'
 import { createAsker } from './asker.ts'
+import type { FindSecret } from './own-headers.ts'
 import { closed, guardOf, rawReceiver, receiver } from './test-receiver.ts'
 
 const loopback = guardOf('127.0.0.0/8', '::1/128')
 const post: PlainRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '[{}]' }
 const options: PlainRequest = { method: 'OPTIONS', headers: { 'webhook-request-origin': 'barnabas.local' }, body: null }
 
+const findSecret: FindSecret = (name) =>
+  name === 'KEY' ? { kind: 'value', value: 'hunter2' } : { kind: 'unknown', message: `no secret ${name} here` }
+const askerOf = (addressGuard = loopback) => createAsker({ addressGuard, findSecret })
+
 function ask(url: string, request = post, timeoutMs = 10_000, signal = new AbortController().signal) {
-  return createAsker({ addressGuard: loopback }).ask(request, { url, timeoutMs, signal })
+  return askerOf().ask(request, { url, headers: [], timeoutMs, signal })
 }
+
+test('a subscription’s headers go along that come from no event, and a missing secret is no request', async () => {
+  const seen: unknown[] = []
+  const { origin } = await receiver((request, response) => {
+    const { 'x-team': team, authorization, 'x-id': id, 'content-type': type } = request.headers
+    seen.push({ team, authorization, id, type })
+    response.end()
+  })
+  const headers: readonly DeliveryAttribute[] = [
+    { kind: 'static', name: 'X-Team', value: 'billing' },
+    { kind: 'secret', name: 'Authorization', secret: 'KEY' },
+    { kind: 'dynamic', name: 'X-Id', path: ['id'] },
+  ]
+  const signal = new AbortController().signal
+  const asked = { url: origin, timeoutMs: 10_000, signal }
+  expect(await askerOf().ask(post, { ...asked, headers })).toMatchObject({ kind: 'answered', status: 200 })
+  expect(await askerOf().ask(options, { ...asked, headers })).toMatchObject({ kind: 'answered', status: 200 })
+  const sent = { team: 'billing', authorization: 'hunter2', id: undefined }
+  expect(seen).toEqual([
+    { ...sent, type: 'application/json' },
+    { ...sent, type: undefined },
+  ])
+  const missing = [{ kind: 'secret', name: 'Authorization', secret: 'OTHER' }] as const
+  expect(await askerOf().ask(post, { ...asked, headers: missing })).toEqual({
+    kind: 'unanswered',
+    problem: 'headers.Authorization: no secret OTHER here',
+  })
+  expect(seen).toHaveLength(2)
+})
 
 test('the exact URL is asked, its query kept, and the answer comes as it is', async () => {
   const seen: unknown[] = []
@@ -101,6 +135,7 @@ test.each(['http://127.0.0.1:1/', 'https://receiver.invalid/', 'ftp://x/', 'no U
   async (url) => {
     const connections: string[] = []
     const asker = createAsker({
+      findSecret,
       addressGuard: guardOf(),
       resolveAll: (name, callback) => {
         connections.push(name)
@@ -108,7 +143,7 @@ test.each(['http://127.0.0.1:1/', 'https://receiver.invalid/', 'ftp://x/', 'no U
       },
     })
     onTestFinished(() => expect(connections.length).toBeLessThanOrEqual(1))
-    const reply = await asker.ask(post, { url, timeoutMs: 1_000, signal: new AbortController().signal })
+    const reply = await asker.ask(post, { url, headers: [], timeoutMs: 1_000, signal: new AbortController().signal })
     expect(reply.kind).toBe('unanswered')
     if (url.startsWith('http'))
       expect(reply).toMatchObject({ problem: expect.stringContaining('BARNABAS_ALLOWED_NETWORKS') })

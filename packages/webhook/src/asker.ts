@@ -1,13 +1,16 @@
-import type { HandshakeReply, PlainRequest } from '@barnabas/core'
+import type { DeliveryAttribute, HandshakeReply, PlainRequest } from '@barnabas/core'
 import { Client } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
 import { oneLine } from './one-line.ts'
+import { headersWithoutEvent, problemOfSecrets, type FindSecret } from './own-headers.ts'
 import { transportFailure } from './transport-error.ts'
 
 export interface AskOptions {
   readonly url: string
+  /** Of the subscription: those that come from no event are sent too, for a receiver may ask everybody for a key. */
+  readonly headers: readonly DeliveryAttribute[]
   /** From the beginning to the end of the answer's body. */
   readonly timeoutMs: number
   /** Ends it at once. */
@@ -29,15 +32,20 @@ const bodyBytesMax = 65_536
 export function createAsker({
   addressGuard,
   resolveAll,
+  findSecret,
 }: {
   readonly addressGuard: AddressGuard
   /** How names are resolved; the system's resolver by default. */
   readonly resolveAll?: ResolveAll
+  /** What `{ secret: NAME }` means. */
+  readonly findSecret: FindSecret
 }): Asker {
   const connect = guardedConnector(addressGuard, resolveAll)
 
   return {
-    async ask(request, { url, timeoutMs, signal }) {
+    async ask(request, { url, headers, timeoutMs, signal }) {
+      const missing = problemOfSecrets(headers, findSecret)
+      if (missing !== null) return unanswered(missing)
       const check = addressGuard.checkSink(url)
       if (check.kind === 'forbidden') return unanswered(check.message)
       const { origin, host, pathname, search } = new URL(url)
@@ -48,6 +56,7 @@ export function createAsker({
       try {
         const answer = await client.request({
           ...request,
+          headers: { ...request.headers, ...headersWithoutEvent(headers, findSecret) },
           path: pathname + search,
           signal: AbortSignal.any([signal, deadline.signal]),
         })

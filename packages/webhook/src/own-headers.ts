@@ -35,9 +35,22 @@ export function addOwnHeaders(
   }
 }
 
+/** Those of them that any request can have, whether or not it carries an event. Throws as `addOwnHeaders` does. */
+export function headersWithoutEvent(
+  own: readonly DeliveryAttribute[],
+  findSecret: FindSecret,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    own.flatMap((header) => {
+      const value = valueOf(header, null, findSecret)
+      return value === null ? [] : [[header.name, value] as const]
+    }),
+  )
+}
+
 function valueOf(
   header: DeliveryAttribute,
-  events: readonly [CloudEvent, ...CloudEvent[]],
+  events: readonly [CloudEvent, ...CloudEvent[]] | null,
   findSecret: FindSecret,
 ): string | null {
   switch (header.kind) {
@@ -49,7 +62,7 @@ function valueOf(
       throw new Error(found.message)
     }
     case 'dynamic':
-      return agreedValue(events, (event) => textAt(event, header.path))
+      return events === null ? null : agreedValue(events, (event) => textAt(event, header.path))
     default:
       return header satisfies never
   }
