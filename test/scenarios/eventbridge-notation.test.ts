@@ -1,6 +1,7 @@
 /** Somebody brings the JSON of an event stream of EventBridge, and takes it away again: rows B1, B4 and B6 for what arrives. */
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { createSourceTopic, environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
@@ -12,20 +13,21 @@ import type { Receiver } from '../support/receiver.ts'
 const root = resolve(import.meta.dirname, '../..')
 const prefix = randomName('streams')
 const cleanUp = cleanUpAfterAll()
+const key = 'hunter2-of-the-destination'
 let receiver: Receiver
 
 beforeAll(async () => {
   cleanUp(() => removeEverything(prefix))
   receiver = await startReceiver(() => 204)
   cleanUp(() => receiver.close())
-  const running = await startBarnabas(prefix)
+  const running = await startBarnabas(prefix, { BARNABAS_SECRET_BILLING_KEY: key })
   cleanUp(() => running.stop())
 })
 
 /** The command, with a document on its standard input. */
-function barnabas(args: readonly string[], document = '') {
+function barnabas(args: readonly string[], document = '', more: Readonly<Record<string, string>> = {}) {
   const { PATH = '', HOME = '' } = process.env
-  const options = { cwd: root, env: { PATH, HOME, ...environment(prefix) } }
+  const options = { cwd: root, env: { PATH, HOME, ...environment(prefix), ...more } }
   return new Promise<{ readonly status: unknown; readonly out: string; readonly err: string }>((done) => {
     const command = ['services/cli/bin/barnabas', ...args]
     const child = execFile(process.execPath, command, options, (error, out, err) => {
@@ -88,4 +90,28 @@ test('what cannot be is refused by name, and nothing is applied', async () => {
   expect(secrets.err).toContain('SaslPassword: may not stand here')
   expect(secrets.err).toContain('"kafka-1.example.com:9092" is not in KAFKA_BROKERS')
   expect(secrets.err).not.toContain('hunter2')
+})
+
+test('an API destination is found by its name, and its secret only where it is sent', async () => {
+  const topic = await createSourceTopic(prefix, 'api')
+  const dir = await mkdtemp(join(tmpdir(), 'barnabas-destinations-'))
+  cleanUp(() => rm(dir, { recursive: true, force: true }))
+  const file = join(dir, 'destinations.yaml')
+  await writeFile(
+    file,
+    `other-api:\n  endpoint: ${receiver.url}/api\n  headers: { Authorization: { secret: BILLING_KEY } }\n`,
+  )
+  const body = await sample('refused-api-destination', topic)
+  const without = await barnabas(['apply', '-f', '-'], body)
+  expect(without.err).toMatch(/Name: BARNABAS_DESTINATIONS_FILE is not set; set it, and write `"other-api": /)
+
+  const applied = await barnabas(['apply', '-f', '-'], body, { BARNABAS_DESTINATIONS_FILE: file })
+  expect(applied).toMatchObject({ status: 0, out: expect.stringMatching(/^api created\napi Running/) })
+  await produce(plainKafka(), topic, [{ value: '{}' }])
+  const isIt = ({ path }: { readonly path: string }) => path === '/api'
+  const request = (await receiver.until((all) => all.some(isIt))).find(isIt)
+  expect(request!.headers['authorization']).toBe(key)
+  const shown = await barnabas(['get', 'api', '-o', 'eventbridge'])
+  expect(JSON.parse(shown.out)).toMatchObject({ headers: { Authorization: { secret: 'BILLING_KEY' } }, timeout: '30s' })
+  expect(applied.out + applied.err + shown.out + shown.err).not.toContain(key)
 })
