@@ -12,9 +12,7 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     deliverer: host.deliverer(),
     timeScale: config.timeScale,
     probations,
-    isHeldForRate: ({ id }) =>
-      // Without a topic for it, it waits in the tiers for its turn.
-      host.rates.isLimited(id) && host.mayHold(id).then((may) => may || !host.rates.hasTurn(id)),
+    mayHold: (id) => host.mayHold(id),
     rates: host.rates,
     subscriptions: registry,
     statuses,

@@ -1,5 +1,5 @@
 import { inMemoryRestMs, noGeneration, startPlaceWithoutLives, tiers } from '@barnabas/core'
-import type { DeliveryState, Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
+import type { DeliveryState, Names, StatusRecord, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
   createMemoryWait,
@@ -18,6 +18,7 @@ import {
 } from '@barnabas/delivery'
 import type { Deliverer, KnownSubscriptions, Logger, Probations, Rates, Window } from '@barnabas/delivery'
 import type { ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import { createHeldForRate } from './held-for-rate.ts'
 import { createTierLanes } from './tier-lanes.ts'
 import type { WaitingRecord } from './tier-lanes.ts'
 
@@ -27,8 +28,8 @@ export interface RetrierOptions {
   readonly deliverer: Deliverer
   readonly probations: Probations
   readonly rates: Rates
-  /** Whether a due retry waits for its turn in the rate of its subscription in the held topic. */
-  readonly isHeldForRate: (subscription: Subscription) => false | Promise<boolean>
+  /** Whether there is a topic to hold due retries of the subscription, or may be. */
+  readonly mayHold: (subscriptionId: string) => Promise<boolean>
   readonly timeScale: number
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
@@ -108,7 +109,11 @@ export function createRetrier(options: RetrierOptions): Retrier {
       return window
     },
     restOf: (subscription) => probations.restOf(subscription),
-    isHeldForRate: options.isHeldForRate,
+    isHeldForRate: createHeldForRate({
+      isLimited: (id) => options.rates.isLimited(id),
+      mayHold: options.mayHold,
+      isWaiting: (id) => (windows.get(id)?.window.waiting ?? 0) > 0,
+    }),
     cancel: cancel.signal,
     timeScale,
     now,

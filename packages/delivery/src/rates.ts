@@ -21,8 +21,6 @@ export interface Rates {
   /** A right that was taken, and no request was made. */
   giveBack(subscriptionId: string): void
   isLimited(subscriptionId: string): boolean
-  /** Whether a request may be made now. */
-  hasTurn(subscriptionId: string): boolean
   /** What of it this process reads; null when it reads it no more. A process that reads nothing of it has the whole rate. */
   owns(subscriptionId: string, what: 'source' | 'held', owned: OwnedPartitions | null): void
   /** Its rate, or what its receiver allows, may be another, or it was deleted. */
@@ -177,12 +175,6 @@ export function createRates({ rateOf, now }: RatesOptions): Rates {
       armAgain(id)
     },
     isLimited: (id) => rateOf(id) !== null,
-    hasTurn(id) {
-      if (rateOf(id) === null) return true
-      const entry = entryOf(id)
-      refill(entry)
-      return entry.waiting.size === 0 && withoutToken(entry.bucket) !== null
-    },
     owns(id, what, owned) {
       const entry = entryOf(id)
       // What has come by until now came by the share of until now.
