@@ -27,7 +27,7 @@ test.each([
   expect(readFilters(filters, () => expect.unreachable())).toEqual(copy)
 })
 
-const operators = 'exact, prefix, suffix, all, any, not, subject, advanced'
+const operators = 'exact, prefix, suffix, all, any, not, subject, advanced, pattern'
 
 test.each<[unknown, string]>([
   [null, ': null is not a list; write [{ exact: { type: com.example.paid } }]'],
