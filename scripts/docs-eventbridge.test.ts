@@ -1,4 +1,4 @@
-import { parseSubscription, patternOperators } from '@barnabas/core'
+import { parseSubscription, patternOperators, transformForms } from '@barnabas/core'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { codeBlocks, differences, onlyKeys, page, tableOf } from './markdown.ts'
@@ -10,12 +10,14 @@ test('the table of operators in docs/eventbridge.md', () => {
   expect(differences('operators', tableOf(eventBridge, 'Patterns'), operators)).toBe('')
 })
 
-test.each(codeBlocks(eventBridge, 'Patterns').filter(({ language }) => language === 'yaml'))(
-  'the example %# of a pattern validates',
-  ({ text }) => {
-    expect(parseSubscription(parse(text))).toMatchObject({ kind: 'valid', warnings: [] })
-  },
-)
+test('the table of forms in docs/eventbridge.md', () => {
+  expect(differences('forms', tableOf(eventBridge, 'Transforms'), onlyKeys(transformForms))).toBe('')
+})
+
+const examples = ['Patterns', 'Transforms'].flatMap((section) => codeBlocks(eventBridge, section))
+test.each(examples.filter(({ language }) => language === 'yaml'))('the example %# validates', ({ text }) => {
+  expect(parseSubscription(parse(text))).toMatchObject({ kind: 'valid', warnings: [] })
+})
 
 const example = () => {
   const json = codeBlocks(eventBridge, 'Bring your event stream').find(({ language }) => language === 'json')

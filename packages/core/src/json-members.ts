@@ -33,16 +33,15 @@ export function jsonMembers(json: Buffer): JsonMember[] {
   return members
 }
 
-/** Where the element at `index` of a JSON array stands; undefined when it has fewer. As with `jsonMembers`, `json` must be valid. */
-export function jsonElement(json: Buffer, index: number): { readonly start: number; readonly end: number } | undefined {
+/** Where the elements of a JSON array stand, in their order. As with `jsonMembers`, `json` must be valid. */
+export function* jsonElements(json: Buffer): Generator<{ readonly start: number; readonly end: number }> {
   let start = skipWhiteSpace(json, json.indexOf(openBracket) + 1)
-  for (let place = 0; json[start] !== closeBracket && start < json.length; place++) {
+  while (json[start] !== closeBracket && start < json.length) {
     const end = endOfValue(json, start)
-    if (place === index) return { start, end }
+    yield { start, end }
     const next = skipWhiteSpace(json, end)
     start = json[next] === comma ? skipWhiteSpace(json, next + 1) : next
   }
-  return undefined
 }
 
 /** The JSON string literal between two places, its escapes resolved. */

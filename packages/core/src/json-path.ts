@@ -1,4 +1,4 @@
-import { jsonElement, jsonMembers, stringAt } from './json-members.ts'
+import { jsonElements, jsonMembers, stringAt } from './json-members.ts'
 
 /** The way to a value in a JSON document: names of members and places in arrays, from 0. */
 export type JsonPath = readonly (string | number)[]
@@ -32,17 +32,65 @@ export function parseJsonPath(text: string): JsonPath | null {
 
 /** The bytes of the value that the path leads to in valid JSON; null when there is none. Of doubled names the last counts. */
 export function jsonAt(json: Buffer, path: JsonPath): Buffer | null {
-  let value = json
-  for (const step of path) {
-    const first = String.fromCharCode(value[0] ?? 0)
-    const isObject = first === '{' && typeof step === 'string'
-    const isArray = first === '[' && typeof step === 'number'
-    if (!isObject && !isArray) return null
-    const found = isObject ? jsonMembers(value).findLast(({ name }) => name === step) : jsonElement(value, Number(step))
-    if (found === undefined) return null
-    value = value.subarray(found.start, found.end)
+  const found: (Buffer | null)[] = [null]
+  findEach(json, [{ path, index: 0 }], 0, found)
+  return found[0] ?? null
+}
+
+/**
+ * The bytes of the values that several paths lead to in a JSON object, each as `jsonAt` finds it. The JSON is walked once,
+ * however many paths there are; white space or a byte order mark may stand before it.
+ */
+export function jsonAtEach(json: Buffer, paths: readonly JsonPath[]): readonly (Buffer | null)[] {
+  const found: (Buffer | null)[] = paths.map(() => null)
+  const start = json.indexOf('{')
+  const end = json.lastIndexOf('}') + 1
+  findEach(
+    json.subarray(start, end),
+    paths.map((path, index) => ({ path, index })),
+    0,
+    found,
+  )
+  return found
+}
+
+interface Sought {
+  readonly path: JsonPath
+  readonly index: number
+}
+
+function findEach(json: Buffer, sought: readonly Sought[], depth: number, found: (Buffer | null)[]): void {
+  const below = new Map<string | number, Sought[]>()
+  for (const each of sought) {
+    const step = each.path[depth]
+    if (step === undefined) {
+      found[each.index] = json
+      continue
+    }
+    const beside = below.get(step)
+    if (beside === undefined) below.set(step, [each])
+    else beside.push(each)
   }
-  return value
+  if (below.size === 0) return
+  for (const [step, { start, end }] of childrenAt(json, below)) {
+    findEach(json.subarray(start, end), below.get(step) ?? [], depth + 1, found)
+  }
+}
+
+/** Where the children with these names, or at these places, stand; of doubled names the last. */
+function childrenAt(json: Buffer, steps: ReadonlyMap<string | number, unknown>) {
+  const children = new Map<string | number, { readonly start: number; readonly end: number }>()
+  const first = String.fromCharCode(json[0] ?? 0)
+  if (first === '{') {
+    for (const member of jsonMembers(json)) if (steps.has(member.name)) children.set(member.name, member)
+  } else if (first === '[') {
+    let place = 0
+    for (const element of jsonElements(json)) {
+      if (steps.has(place)) children.set(place, element)
+      place += 1
+    }
+  }
+  return children
 }
 
 /** A string's text, or a number or boolean as it is written (`1.0` stays `1.0`); null for anything else. */

@@ -276,7 +276,7 @@ test.each<[field: object, message: string]>([
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],
-  [{ transform: { body: 1 } }, 'transform: {"body":1} is not available in this version; only {}, or leave it out'],
+  [{ transform: { key: {} } }, 'transform.key: is not available in this version'],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],

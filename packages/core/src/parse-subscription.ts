@@ -19,6 +19,7 @@ import { batchOf, batchWarnings } from './subscription-batch.ts'
 import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { probationSpecOf } from './subscription-probation.ts'
+import { problemsOfTransform, transformOf } from './subscription-transform.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
 import { problemsOfSchemas, schemasOfWritten, warningsAboutSchemas } from './subscription-schemas.ts'
 import type { WrittenSubscription } from './subscription-schema.ts'
@@ -188,7 +189,12 @@ function resolve(
   const { spec: ofRetry, problems: retryProblems } = retrySpecOf(written.retry ?? {})
   const beside = { ...ofRetry, endpoint: written.endpoint, notation: written.notation }
   const spec = eventGrid === undefined ? beside : withEventGridDefaults(beside, eventGrid)
-  const problems = [...retryProblems, ...problemsOfSchemas(written), ...problemsOfHandshake(written)]
+  const problems = [
+    ...retryProblems,
+    ...problemsOfSchemas(written),
+    ...problemsOfHandshake(written),
+    ...problemsOfTransform(written),
+  ]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 
   for (const [index, topic] of written.topics.entries()) {
@@ -209,6 +215,7 @@ function resolve(
 
   const schemas = schemasOfWritten(written)
   const headers = deliveryAttributesOf(written.headers)
+  const transform = transformOf(written.transform)
   const timeoutMs = parseDuration(written.timeout) ?? (spec.schedule === 'event-grid-kubernetes' ? 60_000 : 30_000)
   return {
     kind: 'valid',
@@ -224,6 +231,7 @@ function resolve(
       timeoutMs: Math.max(1, Math.round(timeoutMs * timeScale)),
       ...schemas,
       headers,
+      ...(transform === undefined ? {} : { transform }),
       concurrency: written.concurrency ?? 64,
       rate: rateOf(written.rate, timeScale),
       batch: batchOf(written.batch, written.notation, eventGrid),

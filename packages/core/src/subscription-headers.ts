@@ -41,14 +41,15 @@ export function readHeaders(value: unknown, report: Report): Readonly<Record<str
     const before = known.get(name.toLowerCase())
     if (before !== undefined) return report(`is ${shown(before)} again; case does not count in names of headers`, name)
     known.set(name.toLowerCase(), name)
-    const nameProblem = problemOfName(name)
+    const nameProblem = problemOfHeaderName(name)
     if (nameProblem !== null) return report(nameProblem, name)
     if (!isHeader(header, name, report)) return undefined
   }
   return Object.fromEntries(entries) as Record<string, WrittenHeader>
 }
 
-function problemOfName(name: string): string | null {
+/** What is wrong with the name of a header of one's own; null for nothing. */
+export function problemOfHeaderName(name: string): string | null {
   if (!tokenPattern.test(name)) return 'is not the name of a header; letters, digits and "-", such as X-Team'
   if (name.length > nameLengthMax) return `has ${name.length} characters, more than ${nameLengthMax}`
   const lowerCase = name.toLowerCase()

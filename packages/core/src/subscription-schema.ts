@@ -11,11 +11,12 @@ import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
 import { readRate } from './rate.ts'
 import type { Report } from './subscription-field.ts'
-import { field, isMapping, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
+import { field, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readHeaders } from './subscription-headers.ts'
 import { readClientErrors, readProbationLengths, readProbationSteps } from './subscription-probation.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
 import { kafkaRecordSchema } from './subscription-kafka-record.ts'
+import { transformSchema } from './subscription-transform.ts'
 import { readInputSchemaMapping } from './subscription-schemas.ts'
 
 const topicsMax = 100
@@ -80,7 +81,7 @@ export const subscriptionSchema = mapping({
   probation: noneOr(probationSchema).optional(),
   handshake: oneOf(handshakeForms),
   rate: field(readRate).optional(),
-  transform: onlyDefault('{}', isEmptyMapping),
+  transform: transformSchema.optional(),
   deadLetter: noneOr(deadLetterSchema).optional(),
 })
 
@@ -92,6 +93,7 @@ export function knownFields(path: readonly PropertyKey[]): readonly string[] {
   if (path[0] === 'retry') return Object.keys(retrySchema.shape)
   if (path[0] === 'batch') return Object.keys(batchSchema.shape)
   if (path[0] === 'kafkaRecord') return Object.keys(kafkaRecordSchema.shape)
+  if (path[0] === 'transform') return Object.keys(transformSchema.shape)
   if (path[0] === 'probation') return Object.keys(probationSchema.shape)
   if (path[0] !== 'deadLetter') return []
   return Object.keys(path[1] === 'blob' ? blobSchema.shape : deadLetterSchema.shape)
@@ -118,18 +120,6 @@ function oneOf<const Word extends string>(words: readonly Word[], later: readonl
     const allowed = words.length === 1 ? `only ${words[0]} is possible` : `one of ${words.join(', ')}`
     return report(`${shown(value)} is not known; ${allowed}${didYouMean(value, words)}`)
   }).optional()
-}
-
-/** A field of a later version: accepted when it says what happens anyway, else refused by name. */
-function onlyDefault(written: string, isDefault: (value: unknown) => boolean) {
-  return field((value, report) => {
-    if (isDefault(value)) return value
-    return report(`${shown(value)} is not available in this version; only ${written}, or leave it out`)
-  }).optional()
-}
-
-function isEmptyMapping(value: unknown): boolean {
-  return isMapping(value) && Object.keys(value).length === 0
 }
 
 function readId(value: unknown, report: Report): string | undefined {

@@ -8,6 +8,7 @@ import type { KafkaRecordInput } from './kafka-record-event.ts'
 import type { ProbationPolicy } from './probation-policy.ts'
 import type { Rate } from './rate.ts'
 import type { RetryPolicy } from './retry-policy.ts'
+import type { Transform } from './transform.ts'
 import type { DeliverySchema, EventInput, Notation } from './schemas.ts'
 
 /** A subscription as the services work with it: everything resolved, every duration in (scaled) milliseconds. */
@@ -38,6 +39,8 @@ export interface Subscription {
   readonly mode: 'binary' | 'structured'
   /** On every request, besides those that Barnabas sets. */
   readonly headers: readonly DeliveryAttribute[]
+  /** How parts of its requests are made; absent when they are as ever. */
+  readonly transform?: Transform
   /** Attempts in flight, per process. */
   readonly concurrency: number
   /** Of requests, over all processes; null for any. What its receiver allows may be lower (`rateToKeep`). */
@@ -58,4 +61,7 @@ export interface Subscription {
 }
 
 /** What of a subscription decides how the request for its events looks; any subscription is one. */
-export type RequestShape = Pick<Subscription, 'id' | 'notation' | 'schema' | 'mode' | 'headers' | 'handshake'>
+export type RequestShape = Pick<
+  Subscription,
+  'id' | 'notation' | 'schema' | 'mode' | 'headers' | 'handshake' | 'transform'
+>

@@ -1,11 +1,5 @@
-import {
-  binaryData,
-  eventJson,
-  isEventGridNotation,
-  type CloudEvent,
-  type RequestShape,
-  type SourcePosition,
-} from '@barnabas/core'
+import { binaryData, eventJson, isEventGridNotation } from '@barnabas/core'
+import type { CloudEvent, RequestShape, SourcePosition, TransformedParts } from '@barnabas/core'
 import { addEventGridHeaders } from './event-grid-headers.ts'
 import { addOriginHeaders } from './origin-headers.ts'
 import { addOwnHeaders, type FindSecret } from './own-headers.ts'
@@ -17,6 +11,8 @@ export interface WebhookRequestOptions {
   readonly attemptNumber: number
   /** Where the event stood on its source topic; of one event alone. */
   readonly source?: SourcePosition | undefined
+  /** What the subscription's transform makes of the events. */
+  readonly transformed?: TransformedParts | undefined
 }
 
 /** What is the same for every request of a process. */
@@ -44,7 +40,7 @@ export function webhookRequest(
   options: WebhookRequestOptions,
   settings: RequestSettings,
 ): WebhookRequest {
-  const { shape, attemptNumber } = options
+  const { shape, attemptNumber, transformed } = options
   const headers: Record<string, string> = {
     'user-agent': 'barnabas',
     'barnabas-subscription': shape.id,
@@ -55,12 +51,31 @@ export function webhookRequest(
   }
   if (settings.origin !== undefined) addOriginHeaders(headers, shape, settings.origin)
   if (shape.headers.length > 0) addOwnHeaders(headers, events, shape, settings.findSecret)
-  if (shape.mode === 'structured' || events.length > 1) return structuredRequest(headers, events, shape)
+  if (transformed !== undefined) addTransformedHeaders(headers, transformed, shape)
+  // A transformed body is what it is in either mode; binary mode adds the attributes (docs/eventbridge.md, "Transforms").
+  const isStructured = shape.mode === 'structured' || events.length > 1 || shape.transform?.body?.form === 'ORIGINAL'
   const [event] = events
+  if (!isStructured) addAttributes(headers, event)
+  if (transformed?.body !== undefined) {
+    headers['content-type'] = transformed.body.contentType
+    return { headers, body: transformed.body.bytes }
+  }
+  if (isStructured) return structuredRequest(headers, events, shape)
   const { contentType, body } = binaryData(event)
-  addAttributes(headers, event)
   if (contentType !== undefined) headers['content-type'] = contentType
   return { headers, body }
+}
+
+/** Those that the subscription names in `headers` come before. */
+function addTransformedHeaders(
+  headers: Record<string, string>,
+  transformed: TransformedParts,
+  { headers: own }: RequestShape,
+): void {
+  const taken = new Set(own.map(({ name }) => name.toLowerCase()))
+  for (const [name, value] of Object.entries(transformed.headers)) {
+    if (!taken.has(name.toLowerCase())) headers[name] = value
+  }
 }
 
 /** Event Grid spec page §2.1; rows A2 and C1. A single CloudEvent is an object, but on Kubernetes, where all are arrays. */

@@ -1,4 +1,5 @@
-import type { AttemptReport, CloudEvent, Outcome, RequestShape, SourcePosition } from '@barnabas/core'
+import { transformedParts } from '@barnabas/core'
+import type { AttemptReport, CloudEvent, Outcome, RequestShape, SourcePosition, TransformedParts } from '@barnabas/core'
 import type { AddressCheck, AddressGuard } from './address-guard.ts'
 import { Attempt } from './attempt.ts'
 import { connectionPools } from './connection-pools.ts'
@@ -99,9 +100,10 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   function requestFor(
     events: readonly [CloudEvent, ...CloudEvent[]],
     attemptOptions: WebhookAttemptOptions,
+    transformed: TransformedParts | undefined,
   ): WebhookRequest | string {
     try {
-      return webhookRequest(events, attemptOptions, settings)
+      return webhookRequest(events, { ...attemptOptions, transformed }, settings)
     } catch (error) {
       return `no request can be built: ${error instanceof Error ? error.message : String(error)}`
     }
@@ -110,17 +112,21 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   return {
     attempt(events, attemptOptions) {
       return new Promise((resolve) => {
-        const { headers } = attemptOptions.shape
+        const { headers, transform } = attemptOptions.shape
         const problem = headers.length === 0 ? null : problemOfSecrets(headers, findSecret)
         if (problem !== null) return resolve(noRequest(problem))
         const sink = sinkOf(attemptOptions.url)
         if (sink.check.kind !== 'allowed') {
           return resolve({ ...notAttempted('ResolutionError', sink.check.message), forbiddenAddress: true })
         }
-        const request = requestFor(events, attemptOptions)
+        const { url } = attemptOptions
+        const transformed = transform === undefined ? undefined : transformedParts(events, transform, url)
+        if (transformed?.kind === 'impossible') return resolve(notMade(transformed.message, events.length))
+        const request = requestFor(events, attemptOptions, transformed)
         if (typeof request === 'string') return resolve(noRequest(request))
-        if (headers.length === 0) return attemptAt(sink, request, attemptOptions, resolve)
-        attemptAt(sink, request, attemptOptions, (result) => {
+        const target = transformed?.url === undefined ? sink : { ...sink, ...partsOf(transformed.url) }
+        if (headers.length === 0) return attemptAt(target, request, attemptOptions, resolve)
+        attemptAt(target, request, attemptOptions, (result) => {
           const { responseBody } = result
           if (responseBody === null) return resolve(result)
           resolve({ ...result, responseBody: withoutSecrets(responseBody, headers, findSecret) })
@@ -168,6 +174,12 @@ const noSecret: FindSecret = (name) => ({ kind: 'unknown', message: `the secret 
 
 function noRequest(problem: string): AttemptReport {
   return { ...notAttempted('GenericError', problem), isNoRequest: true }
+}
+
+/** Several are taken apart, as by a receiver's 413, until the event is found that nothing can be made of. */
+function notMade(message: string, eventCount: number): AttemptReport {
+  if (eventCount === 1) return notAttempted('GenericError', message)
+  return { ...notAttempted('PayloadTooLarge', message), status: 413 }
 }
 
 function notAttempted(outcome: Outcome, message: string): AttemptReport {
