@@ -132,6 +132,24 @@ test('a filter pattern, and the two that match everything', () => {
   expect(messages({ ...least, FilterPattern: '{"source":[{"prefix":1}]}' })[0]).toMatch(/^FilterPattern\.source/)
 })
 
+test('transforms of body and URL, as the reference page of the sink has them', () => {
+  const Body = { Form: 'TEMPLATE', Template: '{"message":"${message}"}', Value: '{"message":"$.data.message"}' }
+  const URL = { Form: 'TEMPLATE', Template: 'https://chat.example.com/rooms/${room}', Value: { room: '$.data.room' } }
+  expect(read({ ...least, ...https({ Body, URL }) }).written).toMatchObject({
+    sink: 'https://chat.example.com/',
+    transform: {
+      body: { form: 'TEMPLATE', value: { message: '$.data.message' }, template: '{"message":"${message}"}' },
+      url: { form: 'TEMPLATE', value: { room: '$.data.room' }, template: 'https://chat.example.com/rooms/${room}' },
+    },
+  })
+  const path = { Form: 'JSONPATH', Value: '$.data.value' }
+  expect(read({ ...least, ...https({ Body: path }) }).written).toMatchObject({
+    sink: 'https://billing.example.com/hook',
+    transform: { body: { form: 'JSONPATH', value: '$.data.value' } },
+  })
+  expect(read({ ...least, ...https({ Body: { Form: 'ORIGINAL' } }) }).written.transform).toBeUndefined()
+})
+
 test('Throttling is a rate', () => {
   expect(read({ ...least, ...options({ Throttling: 100 }) }).written.rate).toBe('100/s')
 })
@@ -229,6 +247,14 @@ test.each<[fields: object, message: string]>([
   [https({ Body: { Form: 'TEMPLATE' } }), 'Sink.SinkHttpsParameters.Body.Template: is missing'],
   [https({ Body: { Form: 'TEMPLATE', Template: 'x', Value: '[1]' } }), 'Body.Value: is not a JSON object of names and'],
   [https({ Body: { Form: 'TEMPLATE', Template: 'x', Value: '{' } }), 'Body.Value: is text that is not JSON'],
+  [
+    https({ Body: { Form: 'JSONPATH', Value: '$.a[*]' } }),
+    'Sink.SinkHttpsParameters.Body.Value: "$.a[*]" does not lead',
+  ],
+  [
+    https({ Body: { Form: 'TEMPLATE', Template: '${a}', Value: '{"b":"$.b"}' } }),
+    'Body.Template: ${a} is not one of its',
+  ],
   [https({ Body: 'x' }), 'Sink.SinkHttpsParameters.Body: is not a mapping of fields to values; write { "Form"'],
   [https({ Body: { Form: 'XML' } }), 'Body.Form: "XML" is not known; one of ORIGINAL, CONSTANT, JSONPATH, TEMPLATE'],
   [{ Transforms: [{ Arn: 'acs:fc:x' }] }, 'Transforms: functions between source and sink are not called here'],

@@ -57,6 +57,7 @@ test('what EventBridge can say is said in its words alone', () => {
   expect(notes).toEqual([expect.stringContaining('no word for what stands in deadLetter')])
 })
 
+const body = { form: 'TEMPLATE', value: { who: '$.data.who' }, template: '{"text":"${who}"}' }
 const least = { id: 'a', topics: ['orders'], sink: 'https://example.com/' }
 test.each<[what: string, fields: object]>([
   ['the least', {}],
@@ -72,6 +73,15 @@ test.each<[what: string, fields: object]>([
   ['a pattern beside another filter', { filters: [{ pattern: { source: ['s'] } }, { exact: { source: '/s' } }] }],
   ['a pattern', { filters: [{ pattern: { source: ['s', null, 7] } }] }],
   ['a batch', { batch: { maxEvents: 100, preferredSize: '1MB' }, mode: 'structured' }],
+  [
+    'transforms',
+    { sink: 'https://example.com/x', transform: { body, headers: { form: 'CONSTANT', value: '{"X-A":"b"}' } } },
+  ],
+  [
+    'a transform of the URL',
+    { transform: { url: { form: 'TEMPLATE', value: { r: '$.id' }, template: 'https://example.com/${r}' } } },
+  ],
+  ['a URL that events choose', { transform: { url: { form: 'JSONPATH', value: '$.data.url' } } }],
   [
     'everything else',
     { headers: { 'X-Team': 'b', 'X-Key': { secret: 'K' } }, timeout: '5s', concurrency: 7, from: 'earliest' },
@@ -89,5 +99,8 @@ test('secrets of the URL are masked', () => {
     null,
   )
   expect(JSON.stringify(document)).not.toContain('hunter2')
+  const url = { form: 'TEMPLATE', value: {}, template: 'https://example.com/a' }
+  const beside = { ...least, sink: 'https://example.com/?code=hunter2', transform: { url, body } }
+  expect(JSON.stringify(writeEventBridge(read(beside), null, null))).not.toContain('hunter2')
   expect(notes.join()).toContain('URL: its query is masked with ***')
 })
