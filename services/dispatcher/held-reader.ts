@@ -85,7 +85,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     limit: limitOf,
     bytesMax: inFlightBytesMax,
     budget,
-    onFreed: () => gate.freed(),
+    onFreed: freed,
     lane: (onTurn) => rates.lane(id, onTurn),
   })
   const share = createOwnedShare({
@@ -97,6 +97,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
   })
   /** Taken, and on its way to the window. */
   const entering = { records: 0, bytes: 0 }
+  /** Taken, and not finished. */
+  let handling = 0
   const inHand: InHand = {
     get waiting() {
       return window.waiting + entering.records
@@ -112,7 +114,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     },
   }
   const gate = createReadGate(inHand, budget, () => waitingMaxOf(presentOf(id)?.batch ?? unbatched), mayRead)
-  const detach = probations.attach(id, { window, onChange: () => gate.freed() })
+  const detach = probations.attach(id, { window, onChange: freed })
   const cleaner = createRecordCleaner({ admin: kafka.admin, logger })
 
   const handle = createRetryHandle<RetryRecord>({
@@ -184,6 +186,23 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     return present === null ? 1 : probations.limitOf(present, window)
   }
 
+  function freed(): void {
+    giveBack()
+    gate.freed()
+  }
+
+  /** As with new events: what was read before a probation begins is read again afterwards. */
+  function giveBack(): void {
+    // One that has left the window may not be finished yet.
+    if (handling > window.waiting || window.waiting === 0 || mayRead()) return
+    logger.debug(
+      { subscription: id, events: window.waiting },
+      'held retries are given back until the probation is over',
+    )
+    window.clear()
+    consumer.rewind()
+  }
+
   function mayRead(): boolean {
     const present = presentOf(id)
     return present === null || probations.restOf(present) === null
@@ -196,7 +215,11 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
     entering.records += 1
     entering.bytes += bytes
     const decoded = decodeRetryHeaders(record.headers)
-    void handle({ partition, open, record: copiedRecord(record), decoded, bytes })
+    handling += 1
+    void handle({ partition, open, record: copiedRecord(record), decoded, bytes }).finally(() => {
+      handling -= 1
+      giveBack()
+    })
   }
 
   function presentOf(subscriptionId: string): Subscription | null {

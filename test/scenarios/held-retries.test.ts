@@ -199,3 +199,28 @@ test('a held topic that is deleted while retries are to be held is made again', 
   await expect.poll(written, { timeout: 30_000 }).toBe(later.length)
   letGo(200)
 })
+
+test(
+  'A12: those that were read when a probation begins are given back, and attempted once afterwards',
+  { timeout: 60_000 },
+  async () => {
+    const started = await startHanging('given-back', { BARNABAS_LOG_LEVEL: 'debug' })
+    const { prefix, barnabas, receiver, slow, held, due, lag, letGo } = started
+    const probation = { after: 8, steps: ['2s'], lengths: { SocketError: '2s', GenericError: '2s' } }
+    await apply(prefix, [{ ...slow, retry: { schedule: ['1h', 'repeat'], maxAttempts: 20 }, probation }])
+    await due('slow', numbered(800))
+    await receiver.until((requests) => requests.length === 8)
+    // The retrier keeps some 500 in memory, which are skipped.
+    await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThan(200)
+    const ids = (await readTopic(plainKafka(), held)).map((record) => header(record, 'ce_id'))
+
+    letGo(500)
+    const line = await barnabas.process.line(/"subscription":"slow".*held retries are given back/)
+    expect((JSON.parse(line) as { readonly events: number }).events).toBeGreaterThan(0)
+    letGo(200)
+    await expect.poll(lag, { timeout: 30_000 }).toBe(0)
+    const attempted = receiver.requests.map(({ eventId }) => eventId)
+    expect(new Set(attempted).size).toBe(attempted.length)
+    expect(attempted).toEqual(expect.arrayContaining(ids))
+  },
+)
