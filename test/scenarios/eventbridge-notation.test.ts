@@ -92,7 +92,7 @@ test('what cannot be is refused by name, and nothing is applied', async () => {
   expect(secrets.err).not.toContain('hunter2')
 })
 
-test('an API destination is found by its name, and its secret only where it is sent', async () => {
+test('an API destination is found by its name, its body made by a template, and its secret only where it is sent', async () => {
   const topic = await createSourceTopic(prefix, 'api')
   const dir = await mkdtemp(join(tmpdir(), 'barnabas-destinations-'))
   cleanUp(() => rm(dir, { recursive: true, force: true }))
@@ -101,16 +101,19 @@ test('an API destination is found by its name, and its secret only where it is s
     file,
     `other-api:\n  endpoint: ${receiver.url}/api\n  headers: { Authorization: { secret: BILLING_KEY } }\n`,
   )
-  const body = await sample('refused-api-destination', topic)
+  const Form = { Form: 'TEMPLATE', Value: '{"key":"$.data.key"}', Template: '{"message":"from ${key}"}' }
+  const written = await sample('refused-api-destination', topic)
+  const body = written.replace(/"BodyParameters": \{[^}]*\}/, `"BodyParameters": ${JSON.stringify(Form)}`)
   const without = await barnabas(['apply', '-f', '-'], body)
   expect(without.err).toMatch(/Name: BARNABAS_DESTINATIONS_FILE is not set; set it, and write `"other-api": /)
 
   const applied = await barnabas(['apply', '-f', '-'], body, { BARNABAS_DESTINATIONS_FILE: file })
   expect(applied).toMatchObject({ status: 0, out: expect.stringMatching(/^api created\napi Running/) })
-  await produce(plainKafka(), topic, [{ value: '{}' }])
+  await produce(plainKafka(), topic, [{ key: 'k"1', value: '{}' }])
   const isIt = ({ path }: { readonly path: string }) => path === '/api'
   const request = (await receiver.until((all) => all.some(isIt))).find(isIt)
   expect(request!.headers['authorization']).toBe(key)
+  expect(request!.body.toString()).toBe('{"message":"from k\\"1"}')
   const shown = await barnabas(['get', 'api', '-o', 'eventbridge'])
   expect(JSON.parse(shown.out)).toMatchObject({ headers: { Authorization: { secret: 'BILLING_KEY' } }, timeout: '30s' })
   expect(applied.out + applied.err + shown.out + shown.err).not.toContain(key)
