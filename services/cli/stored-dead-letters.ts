@@ -23,7 +23,7 @@ export async function presentDeadLetterTopics(
  * offsets and in small pieces: memory stays flat. `readRecords` counts what was read before and with this piece.
  */
 export async function* storedDeadLetters(
-  { kafka }: Pick<Cluster, 'kafka'>,
+  { kafka }: { readonly kafka: Pick<Cluster['kafka'], 'readRange'> },
   partitions: readonly PartitionOffsets[],
 ): AsyncGenerator<{ readonly letters: readonly DeadLetterRecord[]; readonly readRecords: number }> {
   let before = 0

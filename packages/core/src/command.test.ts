@@ -40,3 +40,13 @@ test.each([
 ])('%s is no command', (_, value) => {
   expect(parseCommand(value)).toBeNull()
 })
+
+const by = { by: 'somebody', at: '2026-12-02T10:00:00.000Z' }
+
+test.each([
+  [{ ...by, command: 'redrive', subscription: null, selection: { since: '2h' }, sent: null }],
+  [{ ...by, command: 'redrive', subscription: 'orders', selection: {}, sent: 17 }],
+  [{ ...by, command: 'delete', subscription: 'orders' }],
+])('B8: what operators did is on record: %j', (command) => {
+  expect(parseCommand(bytes(command))).toEqual(command)
+})

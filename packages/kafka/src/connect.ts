@@ -36,6 +36,8 @@ const CONNECTION_TIMEOUT_MS = 3_000
 const REQUEST_TIMEOUT_MS = 10_000
 /** A request finds out soon that no broker answers; whoever asked decides how often to ask again. */
 const REQUEST_RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 }
+/** A transaction is over, one way or the other, before the broker takes it back: it is open for 10 s at the most. */
+const TRANSACTION_RETRY = { retries: 8, initialRetryTime: 100, maxRetryTime: 1_000 }
 /** A consumer bridges about half a minute without a broker before it has to join as a new member. */
 const CONSUMER_RETRY = { retries: 35, initialRetryTime: 100, maxRetryTime: 1_000 }
 
@@ -113,7 +115,7 @@ export function connectKafka(options: KafkaConnectOptions): KafkaClient {
       return { ...reader, stop: closing(() => reader.stop()) }
     },
     transactor(transactorOptions) {
-      const transactor = createTransactor(kafka(CONSUMER_RETRY), transactorOptions)
+      const transactor = createTransactor(kafka(TRANSACTION_RETRY), transactorOptions)
       return { ...transactor, close: closing(() => transactor.close()) }
     },
     async *readRange(range) {

@@ -99,8 +99,9 @@ async function redriveSelected(terminal: Terminal, options: RedriveCommandOption
           progress(redriveProgress(now, isDryRun, Date.now() - startedAt))
         },
       })
-      if (options.output === 'json') terminal.print(redriveJson(tally, isDryRun))
-      else terminal.print(redriveText(tally, isDryRun, Date.now() - startedAt))
+      const elapsedMs = Date.now() - startedAt
+      if (options.output === 'json') terminal.print(redriveJson(tally, isDryRun, elapsedMs))
+      else terminal.print(redriveText(tally, isDryRun, elapsedMs))
       if (tally.left.size > 0)
         throw new Refusal('not all that was selected can be sent again; what was left stays where it is')
     } finally {

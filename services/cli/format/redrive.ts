@@ -28,7 +28,12 @@ export function redriveText(
   return lines.join('\n')
 }
 
-export function redriveJson({ selected, sent, alreadySent, left }: RedriveTally, isDryRun: boolean): string {
+export function redriveJson(
+  { selected, sent, alreadySent, left }: RedriveTally,
+  isDryRun: boolean,
+  elapsedMs: number,
+): string {
   const leftJson = [...left].map(([because, { count, first, detail }]) => ({ because, count, first, detail }))
-  return JSON.stringify({ dryRun: isDryRun, selected, sent, alreadySent, left: leftJson }, null, 2)
+  const seconds = elapsedMs / 1_000
+  return JSON.stringify({ dryRun: isDryRun, selected, sent, alreadySent, seconds, left: leftJson }, null, 2)
 }

@@ -19,7 +19,7 @@ const transactionBytesMax = 8 * 1024 * 1024
 const markMarginMs = 3_600_000
 
 export interface RedriveRun {
-  readonly cluster: Cluster
+  readonly cluster: Pick<Cluster, 'names'> & { readonly kafka: Pick<Cluster['kafka'], 'readRange'> }
   /** Up to here and no further: what becomes a dead letter meanwhile is for the next time. */
   readonly partitions: readonly PartitionOffsets[]
   readonly topicIds: ReadonlyMap<string, string>
