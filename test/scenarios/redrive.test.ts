@@ -143,8 +143,7 @@ test('B8: they are exported, one line of JSON each, all or those selected', asyn
 
 test('B8: the consumer that docs/dead-letters.md shows reads them with plain kafkajs', async () => {
   const documented = readFileSync(new URL('../../docs/dead-letters.md', import.meta.url), 'utf8')
-  const [, example] = /## Your own consumer[^]*?```js
-([^]*?)```/.exec(documented)!
+  const [, example] = /## Your own consumer[^]*?```js\n([^]*?)```/.exec(documented)!
   const code = example!
     .replace("'127.0.0.1:9092'", `'${testBrokers().join("', '")}'`)
     .replace("'barnabas.dead-letter'", `'${deadLetterTopic}'`)
