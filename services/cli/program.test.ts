@@ -76,7 +76,7 @@ test.each([
   [['start'], /missing required argument 'id'/],
   [['pause', 'a'], /`barnabas pause` is not available in this version/],
   [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
-  [['test-pattern', '{}', '{}'], /`barnabas test-pattern` is not available in this version/],
+  [['test-pattern', '-', '-'], /only one of the two can be standard input/],
   [['dead-letters', 'redrive', '--all'], /unknown option '--all'/],
   [['dead-letters', 'redrive', '--rate', '0'], /A whole number from 1 to/],
   [
@@ -162,4 +162,25 @@ test('--version prints the version and nothing else', async () => {
 test('a single format of -o is told as what it prints, several as a choice', async () => {
   expect((await barnabas(['apply', '--help'])).out).toContain('json, and nothing else on standard output')
   expect((await barnabas(['get', '--help'])).out).toContain('one of table, yaml, json, event-grid, eventbridge')
+})
+
+const testedEvent = '{"specversion":"1.0","id":"1","source":"/s","type":"order.paid","data":{"amount":3}}'
+
+test.each<[args: string[], exitStatus: number, out: string, notes: RegExp]>([
+  [['{"type":[{"prefix":"order."}]}', testedEvent], 0, 'matches', /^$/],
+  [['-', testedEvent], 0, 'matches', /^$/],
+  [
+    ['{"type":["order.paid"],"data":{"amount":[{"numeric":[">",5]}],"city":["Rome"]}}', testedEvent],
+    1,
+    'data.amount: is 3, which none of [{"numeric":[">",5]}] lets pass\ndata.city: is not there, which none of ["Rome"] lets pass',
+    /does not match/,
+  ],
+  [['{"type":"a"}', testedEvent], 1, '', /^error: pattern\.type: "a" is not a list of conditions/],
+  [['[]', testedEvent], 1, '', /^error: pattern: \[\] is not an event pattern/],
+  [['{', testedEvent], 1, '', /^error: pattern is not JSON/],
+  [['{}', '{"a":1}'], 1, '', /^error: event: /],
+  [['nowhere.json', testedEvent], 1, '', /nowhere\.json does not exist/],
+])('test-pattern %j', async (args, exitStatus, out, notes) => {
+  const result = await barnabas(['test-pattern', ...args], '{}')
+  expect(result).toEqual({ exitStatus, out, notes: expect.stringMatching(notes) })
 })

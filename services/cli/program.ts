@@ -7,6 +7,7 @@ import { addGet } from './commands/get.ts'
 import { addLaterCommands } from './commands/later.ts'
 import { addSend } from './commands/send.ts'
 import { addStart } from './commands/start.ts'
+import { addTestPattern } from './commands/try-pattern.ts'
 import packageJson from './package.json' with { type: 'json' }
 import type { Terminal } from './terminal.ts'
 
@@ -36,6 +37,7 @@ export function createProgram(terminal: Terminal): Command {
   addStart(program, terminal)
   addSend(program, terminal)
   addDeadLetters(program, terminal)
+  addTestPattern(program, terminal)
   addLaterCommands(program)
   return program
 }
