@@ -11,7 +11,8 @@ import { runBenchProcess } from './bench-process.ts'
 import type { BenchProcess } from './bench-process.ts'
 import type { Bench } from './scenario.ts'
 
-const cli = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta.url))
+/** The command `barnabas`. */
+export const commandLine = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta.url))
 
 export type BenchService = 'dispatcher' | 'retrier'
 
@@ -55,7 +56,7 @@ export async function withBarnabas<T>(
   }
   const barnabas = async (...args: string[]): Promise<string> => {
     const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 }
-    return (await promisify(execFile)(process.execPath, [cli, ...args], options)).stdout
+    return (await promisify(execFile)(process.execPath, [commandLine, ...args], options)).stdout
   }
   const nodeOptions = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const processes: BenchProcess[] = []

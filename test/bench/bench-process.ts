@@ -96,7 +96,8 @@ async function cpuMicrosOf(pid: number): Promise<number> {
   return nanos.reduce((sum, each) => sum + each, 0) / 1_000
 }
 
-async function residentBytesOf(pid: number): Promise<number> {
+/** Rejects when it has ended. */
+export async function residentBytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1_024
 }

@@ -32,3 +32,9 @@ test('`pnpm bench` has dispatchers come and go, and finds nothing lost and nothi
   for (const { what, expected, actual } of counts) expect(actual, what).toBe(expected)
   expect(counts.filter(({ what }) => what.endsWith('events delivered')).every(({ actual }) => actual > 0)).toBe(true)
 }, 180_000)
+
+test('`pnpm bench` sends dead letters again, each once', async () => {
+  const { counts } = await smoke('S14')
+  expect(counts).toHaveLength(3)
+  for (const { what, expected, actual } of counts) expect(actual, what).toBe(expected)
+})

@@ -7,6 +7,7 @@ import { lateness } from './lateness.ts'
 import { allMatch, fewMatch } from './many-subscriptions.ts'
 import { memory } from './memory.ts'
 import { probations } from './probations.ts'
+import { redrive } from './redrive.ts'
 import type { Scenario } from './scenario.ts'
 import { schemas } from './schemas.ts'
 import { someFail } from './some-fail.ts'
@@ -26,4 +27,5 @@ export const scenarios: Readonly<Record<string, { readonly title: string; readon
   S11: { title: 'a hundred events in a request', run: batches },
   S12: { title: 'events converted from one schema to another', run: schemas },
   S13: { title: 'a thousand subscriptions on probation, beside the same with nothing to do', run: probations },
+  S14: { title: 'dead letters sent again', run: redrive },
 }

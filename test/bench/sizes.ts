@@ -14,6 +14,8 @@ export interface Size {
   readonly parkedPerSecond: number
   /** S7 */
   backlog: number
+  /** S14: dead letters sent again. */
+  readonly redriven: number
   /** S8, S9: many subscriptions in one process, and how many more of which only the idle cost is looked at. */
   readonly subscriptions: number
   readonly idleSubscriptions: number
@@ -36,6 +38,7 @@ export const sizes = {
     parked: 100_000,
     parkedPerSecond: 1_667,
     backlog: 1_000_000,
+    redriven: 100_000,
     subscriptions: 100,
     idleSubscriptions: 1_000,
     idleSeconds: 20,
@@ -53,6 +56,7 @@ export const sizes = {
     parked: 8_000,
     parkedPerSecond: 1_667,
     backlog: 50_000,
+    redriven: 10_000,
     subscriptions: 20,
     idleSubscriptions: 100,
     idleSeconds: 3,
@@ -70,6 +74,7 @@ export const sizes = {
     parked: 300,
     parkedPerSecond: 300,
     backlog: 1_000,
+    redriven: 1_500,
     subscriptions: 5,
     idleSubscriptions: 10,
     idleSeconds: 1,
