@@ -213,6 +213,17 @@ test('`probation: none` and another sink end it; a new life knows nothing of it'
   }
 })
 
+test('whoever comes later says at once what the others know', () => {
+  const { join, write, subscription } = cluster()
+  const one = join('one')
+  failTen(one, subscription)
+  const fresh = newDeliveryState(subscription, { topic: 'orders', partition: 0, offset: 1 }, start)
+  one.count({ ...fresh, attempts: 1 }, { kind: 'retry', dueAt: 1 })
+  write('one')
+  expect(join('two').parkedOf('orders')).toBe(1)
+  expect(join('three').probationOf('orders')).toEqual(one.probationOf('orders'))
+})
+
 test('what is parked is counted over all processes, and taken over from one that is gone', async () => {
   const { join, write, gone, topic, remove, subscription } = cluster()
   const [one, other] = [join('one'), join('other')]

@@ -251,9 +251,15 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
     health.changed(entry.id, tellCountsWithinMs)
   }
 
+  /** Whoever has just come has asked nothing yet, and is told what the others know. */
+  function knownOf(id: string): Entry | null {
+    const subscription = subscriptionOf(id)
+    return subscription === null ? null : entryOf(subscription)
+  }
+
   function parkedOf(id: string): number {
-    const entry = entries.get(id)
-    if (entry === undefined) return 0
+    const entry = knownOf(id)
+    if (entry === null) return 0
     const all = [entry, ...othersOf(entry)]
     return Math.max(
       0,
@@ -263,14 +269,13 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
 
   return {
     restOf,
-    probationOf: (id) => entries.get(id)?.present ?? null,
+    probationOf: (id) => knownOf(id)?.present ?? null,
     parkedOf,
     *standings() {
       for (const id of new Set([...entries.keys(), ...health.subscriptions()])) {
-        const subscription = subscriptionOf(id)
-        if (subscription === null) continue
-        const { present } = entryOf(subscription)
-        yield { subscription: id, isOnProbation: present !== null, parked: parkedOf(id) }
+        const entry = knownOf(id)
+        if (entry === null) continue
+        yield { subscription: id, isOnProbation: entry.present !== null, parked: parkedOf(id) }
       }
     },
     limitOf(subscription, window) {
