@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { pathsOf, replaced } from '../fixtures/document-places.ts'
 import { parseSubscription } from './parse-subscription.ts'
 import { parseStoredSubscription } from './stored-subscription.ts'
 
@@ -28,19 +29,6 @@ const garbage: readonly unknown[] = [
 
 function nested(depth: number): unknown {
   return JSON.parse('{"advancedFilters":['.repeat(depth) + ']}'.repeat(depth))
-}
-
-/** Every way to a value of the document. */
-function pathsOf(value: unknown): readonly (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [[]]
-  return [[], ...Object.entries(value).flatMap(([name, each]) => pathsOf(each).map((path) => [name, ...path]))]
-}
-
-function replaced(value: unknown, [step, ...rest]: readonly string[], by: unknown): unknown {
-  if (step === undefined) return by
-  const below = (value as Readonly<Record<string, unknown>>)[step]
-  if (Array.isArray(value)) return value.with(Number(step), replaced(below, rest, by))
-  return { ...(value as object), [step]: replaced(below, rest, by) }
 }
 
 test.each(documents)('%s with the wrong type at every place', (_file, text) => {

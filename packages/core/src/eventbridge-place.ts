@@ -28,12 +28,16 @@ export function mappingAt(place: Place, example: string): Readonly<Record<string
   return reportAt(place)(`is not a mapping of fields to values; write ${example}`)
 }
 
-/** The one `Source…Parameters` or `Sink…Parameters` that stands in a mapping. */
-export function onlyParametersAt(
+/**
+ * The one `Source…Parameters` or `Sink…Parameters` that stands in a mapping and is translated; `others` says of each other
+ * that EventBridge knows what to do instead.
+ */
+export function onlyParametersAt<Name extends string>(
   written: Place,
   kind: 'Source' | 'Sink',
-  known: readonly string[],
-): { readonly name: string; readonly parameters: Place } | undefined {
+  translated: readonly Name[],
+  others: Readonly<Record<string, string>>,
+): { readonly name: Name; readonly parameters: Place } | undefined {
   const example = `{ "${kind}${kind === 'Source' ? 'Kafka' : 'Https'}Parameters": { … } }`
   const problems = written.findings.problems.length
   const place = openedAt(written)
@@ -43,15 +47,17 @@ export function onlyParametersAt(
   if (value === undefined) return undefined
   // An answer of the API writes null for every other kind.
   const names = Object.keys(value).filter((name) => value[name] !== null)
-  const [name, ...others] = names
+  const [name, ...more] = names
   if (name === undefined) return reportAt(place)(`is empty; write ${example}`)
-  if (others.length > 0) return reportAt(place)(`holds ${list(names)}; exactly one is possible`)
-  if (!known.includes(name)) {
+  if (more.length > 0) return reportAt(place)(`holds ${list(names)}; exactly one is possible`)
+  const found = translated.find((each) => each === name)
+  if (found === undefined && !Object.hasOwn(others, name)) {
+    const known = [...translated, ...Object.keys(others)]
     return reportAt(place)(`is not a field of EventBridge that is known here${didYouMean(name, known)}`, name)
   }
   const parameters = openedAt(placeAt(place, name))
   if (mappingAt(parameters, '{ … }') === undefined) return undefined
-  return { name, parameters }
+  return found === undefined ? reportAt(parameters)(others[name]!) : { name: found, parameters }
 }
 
 function list(names: readonly string[]): string {

@@ -41,7 +41,7 @@ const translated = [
   'SinkApiDestinationParameters',
   'SinkKafkaParameters',
   'SinkApacheKafkaParameters',
-]
+] as const
 const httpsFields = ['URL', 'Body', 'Method', 'Token', ...networkFields] as const
 const destinationFields = ['Name', 'BodyParameters', 'HeaderParameters', 'QueryStringParameters', 'Timeout'] as const
 const timeoutMaxSeconds = 60
@@ -79,11 +79,9 @@ export function translateSink(
   sink: Place,
   { brokers, destinations }: EventBridgeSurroundings,
 ): TranslatedSink | undefined {
-  const only = onlyParametersAt(sink, 'Sink', [...translated, ...Object.keys(otherSinks)])
+  const only = onlyParametersAt(sink, 'Sink', translated, otherSinks)
   if (only === undefined) return undefined
   const { name, parameters } = only
-  const refusal = Object.hasOwn(otherSinks, name) ? otherSinks[name] : undefined
-  if (refusal !== undefined) return reportAt(parameters)(refusal)
   if (name === 'SinkHttpsParameters') return httpsSink(parameters)
   if (name === 'SinkApiDestinationParameters') return destinationSink(parameters, destinations)
   const fields = fieldsAt(parameters, [...kafkaFields, ...connectionFields])

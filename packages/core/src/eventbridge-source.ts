@@ -44,12 +44,14 @@ const kafkaFields = ['InstanceId', 'Topic', 'ConsumerGroup', 'OffsetReset', 'Val
 
 /** Reads `Source` (spec page §1.6): a topic of the Kafka that Barnabas works on. */
 export function translateSource(source: Place, brokers: readonly string[] | null): TranslatedSource | undefined {
-  const known = ['SourceKafkaParameters', 'SourceApacheKafkaParameters', ...Object.keys(otherSources)]
-  const only = onlyParametersAt(source, 'Source', known)
+  const only = onlyParametersAt(
+    source,
+    'Source',
+    ['SourceKafkaParameters', 'SourceApacheKafkaParameters'],
+    otherSources,
+  )
   if (only === undefined) return undefined
   const { name, parameters } = only
-  const refusal = Object.hasOwn(otherSources, name) ? otherSources[name] : undefined
-  if (refusal !== undefined) return reportAt(parameters)(refusal)
   if (name === 'SourceKafkaParameters') return kafkaSource(fieldsAt(parameters, kafkaFields))
   const fields = fieldsAt(parameters, [...kafkaFields, ...connectionFields])
   checkConnection(fields, brokers)

@@ -1,5 +1,5 @@
 import { redrivesMaxDefault } from '@barnabas/core'
-import type { Names, RedriveOptions } from '@barnabas/core'
+import type { RedriveOptions } from '@barnabas/core'
 import type { Transactor } from '@barnabas/kafka'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
@@ -55,7 +55,7 @@ async function redriveSelected(terminal: Terminal, options: RedriveCommandOption
   const selection = readSelection(options, Date.now())
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
-    const { kafka, names } = cluster
+    const { kafka } = cluster
     const store = await openStore(cluster)
     const topics = await presentDeadLetterTopics(cluster, store, options.topic)
     const to = await redriveTopics(cluster, topics)
@@ -75,7 +75,7 @@ async function redriveSelected(terminal: Terminal, options: RedriveCommandOption
       })
     const isDryRun = options.dryRun === true
     if (!isDryRun) await record(null)
-    const transactor = isDryRun ? null : await startTransactor(cluster, names)
+    const transactor = isDryRun ? null : await startTransactor(cluster)
     // Once nobody else is sending, so that nothing is missed.
     const marks = await readRedriveMarks(cluster, topicIds)
     let sent = 0
@@ -111,8 +111,8 @@ async function redriveSelected(terminal: Terminal, options: RedriveCommandOption
   })
 }
 
-async function startTransactor({ kafka }: Cluster, { redriver }: Names): Promise<Transactor> {
-  const transactor = kafka.transactor({ transactionalId: redriver, timeoutMs: transactionTimeoutMs })
+async function startTransactor({ kafka, names }: Cluster): Promise<Transactor> {
+  const transactor = kafka.transactor({ transactionalId: names.redriver, timeoutMs: transactionTimeoutMs })
   await transactor.start()
   return transactor
 }

@@ -51,6 +51,8 @@ export interface RedriveTally {
 interface Redriven {
   readonly record: OutgoingRecord & { readonly partition: number }
   readonly mark: OutgoingRecord & { readonly partition: number }
+  /** Of the record. */
+  readonly bytes: number
 }
 
 /**
@@ -87,10 +89,9 @@ export async function redrive(run: RedriveRun): Promise<RedriveTally> {
     for (const letter of letters) {
       const redriven = redrivenOf(run, letter, tally)
       if (redriven === null) continue
-      const bytes = recordBytes(redriven.record)
-      if (batchBytes + bytes > transactionBytesMax) await flush()
+      if (batchBytes + redriven.bytes > transactionBytesMax) await flush()
       batch.push(redriven)
-      batchBytes += bytes
+      batchBytes += redriven.bytes
       if (batch.length >= recordsMax) await flush()
     }
     tally.readRecords = readRecords
@@ -136,6 +137,7 @@ function redrivenOf(run: RedriveRun, letter: DeadLetterRecord, tally: RedriveTal
   return {
     record: { ...record, partition: record.partition ?? 0 },
     mark: { topic: run.cluster.names.redrives, partition: 0, ...mark, headers: {} },
+    bytes,
   }
 }
 
