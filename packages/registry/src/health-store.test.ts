@@ -19,7 +19,11 @@ const saidBy = (process: string, subscription: string): HealthRecord => ({
 })
 
 /** A store on a topic in memory, in which processes that are gone have left something; and what it removes there. */
-async function storeOf(existing: Set<string>, caughtUp: () => Promise<void> = async () => {}) {
+async function storeOf(
+  existing: Set<string>,
+  caughtUp: () => Promise<void> = async () => {},
+  recordOf: HealthStoreOptions['recordOf'] = () => null,
+) {
   const topic: Pick<KafkaRecord, 'key' | 'value' | 'offset'>[] = []
   const removed: string[] = []
   let onRecord: ((record: KafkaRecord) => void) | undefined
@@ -49,14 +53,14 @@ async function storeOf(existing: Set<string>, caughtUp: () => Promise<void> = as
     kafka: fake as unknown as HealthStoreOptions['kafka'],
     names: names('barnabas'),
     process: 'me',
-    recordOf: () => null,
+    recordOf,
     subscriptions: { caughtUp, get: (id) => (existing.has(id) ? {} : undefined) },
     timeScale: 1,
     now: Date.now,
     logger: { info() {}, warn() {} },
   })
   await store.start()
-  return { store, removed }
+  return { store, removed, topic }
 }
 
 test('what is left of a process that is gone and of subscriptions that were deleted is removed, once it is surely gone', async () => {
@@ -87,5 +91,24 @@ test('nothing is removed before it is known which subscriptions there are', asyn
   known.resolve()
   await vi.advanceTimersByTimeAsync(0)
   expect(removed).toContain('deleted/dead')
+  await store.stop()
+})
+
+test('one write a second for each subscription, but what is to be known at once waits for no other', async () => {
+  let parkedIn = 0
+  const recordOf = (subscription: string) => ({ ...saidBy('me', subscription), parkedIn: (parkedIn += 1) })
+  const { store, topic } = await storeOf(new Set(['orders']), async () => {}, recordOf)
+  const written = () => topic.filter(({ key }) => key?.equals(healthKey('orders', 'me'))).length
+  store.changed('orders', 1_000)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(written()).toBe(1)
+  store.changed('orders', 100)
+  await vi.advanceTimersByTimeAsync(500)
+  expect(written()).toBe(1)
+  store.changed('orders', 0)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(written()).toBe(2)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(written()).toBe(2)
   await store.stop()
 })

@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts'
 
 /**
  * What every process says of every subscription's endpoint (`barnabas.health`), followed from the topic's beginning, and
- * what this one says: one record for each subscription, at most one write a second. A process that lives says so from
+ * what this one says: one record for each subscription, at most one write a second besides what is news at once. A process that lives says so from
  * time to time; one that has not been heard for four times as long is gone. What is left of those that are gone and belongs
  * to no subscription is removed now and then, by whoever finds it first.
  */
@@ -20,7 +20,7 @@ export interface HealthStore {
   subscriptions(): readonly string[]
   /** Called for each change by another process after `start` has resolved, and when this one's record was taken away. */
   onChange(listener: (change: HealthChange) => void): void
-  /** What this process says has changed: it is asked for (`recordOf`) and written within so many milliseconds. */
+  /** What this process says has changed: it is asked for (`recordOf`) and written within so many milliseconds, 0 for at once. */
   changed(subscription: string, withinMs: number): void
   /** Writes what this process says now; whether it stands. */
   flush(subscription: string): Promise<boolean>
@@ -86,7 +86,8 @@ export function openHealthStore(options: HealthStoreOptions): HealthStore {
   function changed(subscription: string, withinMs: number): void {
     if (stopped) return
     const time = now()
-    const dueAt = Math.max(time + withinMs, (writtenAt.get(subscription) ?? 0) + writeEveryMs)
+    // The rare news that is to be known at once, a probation for one, waits for no other: this process may be killed next.
+    const dueAt = withinMs === 0 ? time : Math.max(time + withinMs, (writtenAt.get(subscription) ?? 0) + writeEveryMs)
     const present = waiting.get(subscription)
     if (present !== undefined && present.dueAt <= dueAt) return
     clearTimeout(present?.timer)
