@@ -134,6 +134,8 @@ test('A2: a sample of the REST specification is applied, delivered in Event Grid
   expect(applied).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^orderstobilling created\nordersto\w+ Running/),
+    // Who sends CloudEvents there wonders why nothing arrives.
+    err: expect.stringContaining(`\`barnabas send ${topic} --input event-grid\``),
   })
 
   const event = {
@@ -157,6 +159,15 @@ test('A2: a sample of the REST specification is applied, delivered in Event Grid
     'aeg-delivery-count': '0',
   })
   expect(JSON.parse(String(request?.body))).toMatchObject([{ ...event, subject: '/ORDERS/7/PAID' }])
+
+  const send = ['send', topic, '--input', 'event-grid', '--type', 'order.paid', '--id', 'e3', '--data', '{"n": 1.0}']
+  expect((await barnabas([...send, '--subject', '/orders/8/paid'])).status).toBe(0)
+  await receiver.until(() => received('rest-create').length > 2)
+  const sent = String(received('rest-create')[2]?.body)
+  expect(JSON.parse(sent)).toMatchObject([
+    { id: 'e3', eventType: 'order.paid', topic: '/barnabas/send', data: { n: 1 } },
+  ])
+  expect(sent).toContain('"data":{"n": 1.0}')
 
   const eventGrid = await barnabas(['get', 'orderstobilling', '-o', 'event-grid'])
   expect(JSON.parse(eventGrid.out)).toMatchObject({

@@ -5,6 +5,7 @@ import { addressGuard } from '@barnabas/webhook'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import type { Surroundings } from '../cluster.ts'
 import { readDestinationsFile } from '../destinations.ts'
+import { inputNote } from '../format/input-note.ts'
 import { readSubscriptions, readTexts } from '../read-subscriptions.ts'
 import { Refusal, notAvailable } from '../refusal.ts'
 import { createdNote } from '../source-topics.ts'
@@ -76,6 +77,10 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
     for (const { id, kind, warnings } of applied) {
       if (!isJson) terminal.print(`${id} ${kind}${dryRun ? ' (dry run)' : ''}`)
       for (const warning of warnings) terminal.note(`warning: ${id}: ${warning}`)
+      const own =
+        kind === 'unchanged' ? undefined : read.subscriptions.find(({ subscription }) => subscription.id === id)
+      const note = own === undefined ? null : inputNote(own.subscription)
+      if (note !== null) terminal.note(`note: ${note}`)
     }
     const waits = options.wait && !dryRun
     const reached = waits ? await waitForStatuses(applied, store, createdTopics.length > 0, statusWithinMs) : []

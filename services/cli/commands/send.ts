@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { topicNameProblem } from '@barnabas/core'
 import type { OutgoingRecord } from '@barnabas/core'
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { readSurroundings, withCluster } from '../cluster.ts'
-import { eventId, eventRecord, problemOfOrder } from '../event-records.ts'
-import type { EventData, EventOrder } from '../event-records.ts'
+import { eventId, eventRecord, problemOfOrder, sentInputs } from '../event-records.ts'
+import type { EventData, EventOrder, SentInput } from '../event-records.ts'
 import { fileProblem } from '../file-problem.ts'
 import { progressOf, sentSummary } from '../format/sent.ts'
 import { produceMany } from '../produce-many.ts'
@@ -17,8 +18,10 @@ import type { Terminal } from '../terminal.ts'
 import { outputOption, wholeNumber } from './output-option.ts'
 
 interface SendOptions {
+  readonly input: SentInput
   readonly type: string
   readonly source: string
+  readonly subject?: string
   readonly id?: string
   readonly key?: string
   readonly data?: string
@@ -32,11 +35,17 @@ const progressEveryMs = 1_000
 export function addSend(program: Command, terminal: Terminal): void {
   program
     .command('send')
-    .description('produce CloudEvents (binary mode) to a topic')
+    .description("produce events to a topic: CloudEvents in binary mode, or events in Event Grid's schema")
     .argument('<topic>', 'the topic; missing, it is created on the broker that `pnpm start` runs')
-    .option('--type <type>', 'CloudEvents type', 'com.example.test')
-    .option('--source <source>', 'CloudEvents source', '/barnabas/send')
-    .option('--id <id>', 'CloudEvents id (default: a random one); with --count it gets -1, -2 … behind it')
+    .addOption(
+      new Option('--input <input>', 'what the topic carries: `input` of the subscriptions that read it')
+        .choices(sentInputs)
+        .default('cloudevents'),
+    )
+    .option('--type <type>', 'CloudEvents type, `eventType` of Event Grid', 'com.example.test')
+    .option('--source <source>', 'CloudEvents source, `topic` of Event Grid', '/barnabas/send')
+    .option('--subject <subject>', 'its subject (default: none)')
+    .option('--id <id>', 'its id (default: a random one); with --count it gets -1, -2 … behind it')
     .option('--key <key>', "the record's key: events of one key stay in one partition, in their order")
     .option('--data <data>', 'JSON, or @FILE for the bytes of a file (default: no data)')
     .option('--count <number>', 'how many events', wholeNumber(countMax), 1)
@@ -89,11 +98,12 @@ function* recordsOf(order: EventOrder): Generator<OutgoingRecord> {
 async function orderOf(terminal: Terminal, topic: string, options: SendOptions): Promise<EventOrder> {
   const topicProblem = topicNameProblem(topic)
   if (topicProblem !== null) throw usageError(`${JSON.stringify(topic)} is not a topic: it ${topicProblem}`)
-  const { type, source, id = randomUUID(), key = null, count } = options
+  const { input, type, source, subject = null, id = randomUUID(), key = null, count } = options
   const data = options.data === undefined ? null : await dataOf(terminal, options.data)
-  const order = { topic, type, source, id, key, data, count }
+  const order = { topic, input, type, source, subject, id, key, data, count }
   const problem = problemOfOrder(order)
-  if (problem !== null) throw usageError(`no CloudEvent: ${problem}`)
+  if (problem !== null)
+    throw usageError(`${input === 'cloudevents' ? 'no CloudEvent' : "no event in Event Grid's schema"}: ${problem}`)
   return order
 }
 
