@@ -140,6 +140,9 @@ test('cloudevents: OPTIONS is answered with origin and rate, and then the event 
   expect(headers['webhook-request-callback']).toContain(`${publicUrl}/handshakes/consents/`)
   expect(got().at(-1)?.headers).toMatchObject({ 'webhook-request-origin': 'shop.example', origin: 'shop.example' })
   expect(await until(id, 'Running')).toMatchObject({ handshake: { kind: 'succeeded', allowedRate: 6_000 } })
+  const { exited, lines } = runProcess('services/cli/bin/barnabas', environment(prefix), ['describe', id])
+  expect(await exited).toBe(0)
+  expect(lines).toContainEqual(expect.stringMatching(/^rate +6000\/min, which the receiver allows, of all processes/))
 })
 
 test('whoever agreed is told, once, that the subscription is deleted; headers of one’s own go along', async () => {

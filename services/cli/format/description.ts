@@ -2,6 +2,7 @@ import { destinationForDisplay, formatDuration, rfc3339 } from '@barnabas/core'
 import type { StatusRecord, Subscription, WrittenSubscription } from '@barnabas/core'
 import type { PartitionProgress } from '../group-progress.ts'
 import { fields } from './fields.ts'
+import { rateText, shownRate } from './rate.ts'
 import { delaysText, limitsText } from './retry.ts'
 import { grouped } from './sent.ts'
 import type { ShownSubscription } from './subscription.ts'
@@ -43,7 +44,7 @@ export function descriptionText(description: Description): string {
     stored.kind === 'valid'
       ? fields([
           ...head,
-          ...resolvedFields(stored.subscription, stored.written),
+          ...resolvedFields(stored.subscription, stored.written, status),
           ['dead letters', deadLetterText(stored.subscription, deadLetterRecords)],
           ...waiting,
           ['group', group],
@@ -74,7 +75,7 @@ export function descriptionJson({ shown, group, progress, held, deadLetterRecord
   const valid = shown.stored.kind === 'valid' ? shown.stored.subscription : null
   return {
     ...subscriptionJson(shown),
-    resolved: valid === null ? null : resolvedJson(valid),
+    resolved: valid === null ? null : { ...resolvedJson(valid), ratePerMinute: shownRate(valid, shown.status) },
     group,
     partitions: progress,
     held,
@@ -82,7 +83,11 @@ export function descriptionJson({ shown, group, progress, held, deadLetterRecord
   }
 }
 
-function resolvedFields(subscription: Subscription, written: WrittenSubscription): (readonly [string, string])[] {
+function resolvedFields(
+  subscription: Subscription,
+  written: WrittenSubscription,
+  status: StatusRecord | null,
+): (readonly [string, string])[] {
   const { topics, sink, types, filters, mode, timeoutMs, concurrency, retry } = subscription
   const neverOn = [...retry.neverOn].toSorted((one, other) => one - other)
   return [
@@ -95,7 +100,7 @@ function resolvedFields(subscription: Subscription, written: WrittenSubscription
     ['mode', mode],
     ['timeout', `${formatDuration(timeoutMs)} for one attempt`],
     ['concurrency', `${concurrency} attempts in flight, per process`],
-    ['rate', subscription.rate === null ? 'not limited' : `${written.rate}, of all processes together`],
+    ['rate', rateText(shownRate(subscription, status), written.rate)],
     ['schedule', `${retry.schedule}: ${delaysText(retry)}`],
     ['minimum waits', minimumWaitsText(retry)],
     ['ends after', limitsText(retry)],
@@ -108,7 +113,7 @@ function minimumWaitsText({ minimumWaits, endpoint }: Subscription['retry']): st
   return `by status, as Event Grid has them${endpoint === 'azure' ? ' for Azure resource endpoints' : ''}`
 }
 
-function resolvedJson({ retry, ...subscription }: Subscription): unknown {
+function resolvedJson({ retry, ...subscription }: Subscription) {
   const { timeoutMs, concurrency, mode, types, filters } = subscription
   const { maxAttempts, neverOn } = retry
   const unlimited = maxAttempts === Number.MAX_SAFE_INTEGER
