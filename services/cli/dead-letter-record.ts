@@ -1,5 +1,5 @@
-import { binaryData, decodeEvent, rfc3339 } from '@barnabas/core'
-import type { CloudEvent, DeliveryHeader, HeaderValue, KafkaRecord, RecordHeaders } from '@barnabas/core'
+import { binaryData, decodeDeadLetter, rfc3339, unknownShape } from '@barnabas/core'
+import type { CloudEvent, DeliveryHeader, HeaderValue, InputSchema, KafkaRecord, RecordHeaders } from '@barnabas/core'
 
 /** A dead letter as it can be read from its record; null for what its headers do not say. */
 export interface DeadLetterRecord {
@@ -25,8 +25,11 @@ export interface DeadLetterRecord {
   readonly malformed: string | null
 }
 
-/** Reads a record of a dead-letter topic; null when it is no dead letter of Barnabas. */
-export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
+/** What the subscription of this id reads from its topics; null where that is not known. */
+export type InputOf = (subscriptionId: string) => InputSchema | null
+
+/** Reads a record of a dead-letter topic; null when it is no dead letter of Barnabas. The event is read as its subscription does. */
+export function readDeadLetter(record: KafkaRecord, inputOf: InputOf): DeadLetterRecord | null {
   // Read once: a record decodes its headers whenever it is asked for them.
   const { headers } = record
   const text = (name: DeliveryHeader) => textOf(headers[name])
@@ -36,10 +39,12 @@ export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
   }
   const reason = text('barnabas-dead-letter-reason')
   if (reason === null) return null
-  const decoded = decodeEvent(record)
+  const subscription = text('barnabas-subscription')
+  const input = subscription === null ? null : inputOf(subscription)
+  const decoded = decodeDeadLetter(record, input ?? unknownShape)
   return {
     record,
-    subscription: text('barnabas-subscription'),
+    subscription,
     generation: number('barnabas-subscription-generation'),
     reason,
     time: text('barnabas-dead-letter-time') ?? rfc3339(record.timestamp),
@@ -63,9 +68,11 @@ export function readDeadLetter(record: KafkaRecord): DeadLetterRecord | null {
   }
 }
 
-/** The event's data; of what is no event the record's value. */
+/** A CloudEvent's data; the record's value of any other, which is an event in another schema or none. */
 export function dataOf({ event, record }: DeadLetterRecord): Buffer | null {
-  return event === null ? record.value : binaryData(event).body
+  const isCloudEvent = event?.mode === 'binary' || event?.mode === 'structured'
+  // A record that stands for an event in an envelope has another value than the event.
+  return isCloudEvent && event.value === record.value ? binaryData(event).body : record.value
 }
 
 /** Where it stands, as `dead-letters show` takes it. */

@@ -21,7 +21,7 @@ const headers = {
 function letter(changes: Record<string, string> = {}) {
   const all = Object.entries({ ...headers, ...changes }).map(([name, text]) => [name, Buffer.from(text)] as const)
   const at = { topic: 'letters', partition: 0, offset: 1, timestamp: now }
-  return readDeadLetter({ ...at, key: null, value: Buffer.from('{}'), headers: Object.fromEntries(all) })!
+  return readDeadLetter({ ...at, key: null, value: Buffer.from('{}'), headers: Object.fromEntries(all) }, () => null)!
 }
 
 test.each<[SelectionOptions, boolean]>([

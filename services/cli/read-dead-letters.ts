@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster.ts'
-import type { DeadLetterRecord } from './dead-letter-record.ts'
+import type { DeadLetterRecord, InputOf } from './dead-letter-record.ts'
 import { readDeadLetter } from './dead-letter-record.ts'
 import type { DeadLetterSelection } from './dead-letter-selection.ts'
 import { isSelected, selectsAll } from './dead-letter-selection.ts'
@@ -9,6 +9,7 @@ import type { Store } from './store.ts'
 export interface DeadLetterQuery {
   readonly topics: readonly string[]
   readonly selection: DeadLetterSelection
+  readonly inputOf: InputOf
   /** The newest so many. */
   readonly limit: number
 }
@@ -29,6 +30,14 @@ export function deadLetterTopics({ names }: Pick<Cluster, 'names'>, { subscripti
       : []
   })
   return [...new Set([names.deadLetter, ...named])]
+}
+
+/** As subscriptions read now; one that is gone, or made anew with another `input`, does not say how it read then. */
+export function inputsOf({ subscriptions }: Pick<Store, 'subscriptions'>): InputOf {
+  return (id) => {
+    const stored = subscriptions.stored(id)
+    return stored.kind === 'valid' ? stored.subscription : null
+  }
 }
 
 /**
@@ -59,7 +68,7 @@ interface PartitionStart {
 
 async function readFrom(
   { kafka }: Cluster,
-  { selection, limit }: DeadLetterQuery,
+  { selection, limit, inputOf }: DeadLetterQuery,
   partitions: readonly PartitionStart[],
   onProgress: (readRecords: number, ofRecords: number) => void,
 ): Promise<FoundDeadLetters> {
@@ -81,7 +90,7 @@ async function readFrom(
       onRecord(record) {
         readRecords += 1
         onProgress(readRecords, ofRecords)
-        const letter = readDeadLetter(record)
+        const letter = readDeadLetter(record, inputOf)
         if (letter === null || !isSelected(letter, selection)) return
         letters.push(letter)
         // Sorted now and then, so that millions of them never stand in memory.

@@ -1,6 +1,6 @@
 import type { PartitionOffsets } from '@barnabas/kafka'
 import type { Cluster } from './cluster.ts'
-import type { DeadLetterRecord } from './dead-letter-record.ts'
+import type { DeadLetterRecord, InputOf } from './dead-letter-record.ts'
 import { readDeadLetter } from './dead-letter-record.ts'
 import { deadLetterTopics } from './read-dead-letters.ts'
 import { Refusal } from './refusal.ts'
@@ -25,11 +25,12 @@ export async function presentDeadLetterTopics(
 export async function* storedDeadLetters(
   { kafka }: { readonly kafka: Pick<Cluster['kafka'], 'readRange'> },
   partitions: readonly PartitionOffsets[],
+  inputOf: InputOf,
 ): AsyncGenerator<{ readonly letters: readonly DeadLetterRecord[]; readonly readRecords: number }> {
   let before = 0
   for (const { topic, partition, low, high } of partitions) {
     for await (const { records, nextOffset } of kafka.readRange({ topic, partition, from: low, to: high })) {
-      const letters = records.map(readDeadLetter).filter((letter) => letter !== null)
+      const letters = records.map((record) => readDeadLetter(record, inputOf)).filter((letter) => letter !== null)
       yield { letters, readRecords: before + nextOffset - low }
     }
     before += high - low

@@ -6,7 +6,7 @@ import { EventGridDeserializer } from '@azure/eventgrid'
 import { HTTP } from 'cloudevents'
 import type { CloudEvent } from 'cloudevents'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { apply, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, createSourceTopic, environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Written } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
@@ -15,6 +15,7 @@ import { structuredEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts'
 
@@ -205,6 +206,12 @@ test('A15: a dead letter keeps the bytes and headers of its source record, whate
   const answer = header(letter, 'barnabas-response-body')!
   expect(answer).toContain('"authorization":"***"')
   expect(answer).not.toContain(token)
+
+  const args = ['dead-letters', 'list', '--event-id', 'eg', '-o', 'json']
+  const { exited, lines } = runProcess('services/cli/bin/barnabas', environment(prefix), args)
+  expect(await exited).toBe(0)
+  const event = { id: 'eg', source: '/t', type: 'paid' }
+  expect(JSON.parse(lines.join('\n'))).toMatchObject([{ subscription: 'refusing', event }])
 })
 
 describe('A20: headers of a subscription', () => {

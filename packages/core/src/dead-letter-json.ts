@@ -2,6 +2,7 @@ import { decodeInput } from './decode-input.ts'
 import type { InputSchema } from './decode-input.ts'
 import { parseRfc3339, rfc3339 } from './delivery-headers.ts'
 import type { DeliveryHeader } from './delivery-headers.ts'
+import type { DecodedEvent } from './event.ts'
 import { eventGridJson } from './event-to-event-grid.ts'
 import { structuredJson } from './event-to-structured.ts'
 import { isJson, withMembers } from './json-append.ts'
@@ -40,13 +41,18 @@ export const unknownShape: DeadLetterShape = {
  * before does, is replaced. What is no event, for it is damaged or too large, gets an envelope, so that nothing is left out.
  */
 export function deadLetterJson(record: KafkaRecord, shape: DeadLetterShape): JsonText {
-  const origin = originOf(record)
   const isCloudEvent = shape.schema === 'CloudEventSchemaV1_0'
-  const read = decodeInput(shape, record, origin, origin.publishTime)
+  const read = decodeDeadLetter(record, shape)
   const known = propertiesOf(record)
   const added = deadLetterProperties.map((name) => [isCloudEvent ? name.toLowerCase() : name, known[name]] as const)
   if (read.kind === 'malformed') return withMembers(isCloudEvent ? inCloudEvent(record) : inEventGrid(record), added)
   return withMembers(isCloudEvent ? structuredJson(read.event) : eventGridJson(read.event), added)
+}
+
+/** The event of a record of a dead-letter topic, read as it was on its source topic. */
+export function decodeDeadLetter(record: KafkaRecord, input: InputSchema): DecodedEvent {
+  const origin = originOf(record)
+  return decodeInput(input, record, origin, origin.publishTime)
 }
 
 /** Where the event stood on its source topic; what is not known of it is what is known of its dead letter. */

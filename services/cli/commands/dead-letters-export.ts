@@ -5,6 +5,7 @@ import type { SelectionOptions } from '../dead-letter-selection.ts'
 import { everySecond } from '../every-second.ts'
 import { deadLetterJson } from '../format/dead-letter.ts'
 import { grouped } from '../format/sent.ts'
+import { inputsOf } from '../read-dead-letters.ts'
 import { openStore } from '../store.ts'
 import { presentDeadLetterTopics, storedDeadLetters } from '../stored-dead-letters.ts'
 import type { Terminal } from '../terminal.ts'
@@ -27,14 +28,15 @@ async function exportAll(terminal: Terminal, options: SelectionOptions): Promise
   const selection = readSelection(options, Date.now())
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
-    const topics = await presentDeadLetterTopics(cluster, await openStore(cluster), options.topic)
+    const store = await openStore(cluster)
+    const topics = await presentDeadLetterTopics(cluster, store, options.topic)
     const partitions = await cluster.kafka.admin.offsets(topics)
     const ofRecords = partitions.reduce((sum, { low, high }) => sum + high - low, 0)
     let exported = 0
     const progress = everySecond((readRecords: number) => {
       terminal.note(`exported ${grouped(exported)}, read ${grouped(readRecords)} of ${grouped(ofRecords)}`)
     })
-    for await (const { letters, readRecords } of storedDeadLetters(cluster, partitions)) {
+    for await (const { letters, readRecords } of storedDeadLetters(cluster, partitions, inputsOf(store))) {
       for (const letter of letters) {
         if (!isSelected(letter, selection)) continue
         terminal.print(JSON.stringify(deadLetterJson(letter)))

@@ -6,7 +6,7 @@ import type { SelectionOptions } from '../dead-letter-selection.ts'
 import { everySecond } from '../every-second.ts'
 import { deadLetterJson, deadLetterSummaryJson, deadLetterTable, deadLetterText } from '../format/dead-letter.ts'
 import { grouped } from '../format/sent.ts'
-import { deadLetterTopics, readDeadLetters } from '../read-dead-letters.ts'
+import { deadLetterTopics, inputsOf, readDeadLetters } from '../read-dead-letters.ts'
 import { parsePosition, readRecord } from '../read-record.ts'
 import { Refusal } from '../refusal.ts'
 import { openStore } from '../store.ts'
@@ -50,11 +50,16 @@ async function list(terminal: Terminal, options: ListOptions): Promise<void> {
     if (topic !== undefined && !(await cluster.kafka.admin.topics()).has(topic)) {
       throw new Refusal(`topic ${topic} does not exist`)
     }
-    const topics = topic === undefined ? deadLetterTopics(cluster, await openStore(cluster)) : [topic]
+    const store = await openStore(cluster)
+    const topics = topic === undefined ? deadLetterTopics(cluster, store) : [topic]
     const progress = everySecond((readRecords: number, ofRecords: number) => {
       terminal.note(`read ${grouped(readRecords)} of ${grouped(ofRecords)}`)
     })
-    const { letters, isCut } = await readDeadLetters(cluster, { topics, selection, limit }, progress)
+    const { letters, isCut } = await readDeadLetters(
+      cluster,
+      { topics, selection, limit, inputOf: inputsOf(store) },
+      progress,
+    )
     if (options.output === 'json') terminal.print(JSON.stringify(letters.map(deadLetterSummaryJson), null, 2))
     else if (letters.length > 0) terminal.print(deadLetterTable(letters))
     else terminal.note(noneText(options, topics))
@@ -66,7 +71,8 @@ async function show(terminal: Terminal, text: string, options: { readonly output
   const position = parsePosition(text)
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
-    const letter = readDeadLetter(await readRecord(cluster, position))
+    const [store, record] = await Promise.all([openStore(cluster), readRecord(cluster, position)])
+    const letter = readDeadLetter(record, inputsOf(store))
     if (letter === null)
       throw new Refusal(`the record at ${text} is no dead letter: it has no barnabas-dead-letter-reason`)
     terminal.print(options.output === 'json' ? JSON.stringify(deadLetterJson(letter), null, 2) : deadLetterText(letter))

@@ -10,6 +10,7 @@ import { everySecond } from '../every-second.ts'
 import { findSubscription } from '../find-subscription.ts'
 import { redriveJson, redriveProgress, redriveText } from '../format/redrive.ts'
 import { operatorOf, putOnRecord } from '../operator.ts'
+import { inputsOf } from '../read-dead-letters.ts'
 import { readRedriveMarks } from '../redrive/read-marks.ts'
 import { redrive } from '../redrive/redrive.ts'
 import { redriveTopics } from '../redrive/topics.ts'
@@ -87,6 +88,7 @@ async function redriveSelected(terminal: Terminal, options: RedriveCommandOption
         partitions,
         topicIds,
         selection,
+        inputOf: inputsOf(store),
         marks,
         transactor,
         plan: { recipientOf, redrivesMax: options.maxRedrives, to: to.tier },

@@ -54,6 +54,7 @@ async function run(
     partitions: [{ topic, partition: 0, low: 0, high: records.length }],
     topicIds: new Map([[topic, 'an-id']]),
     selection: readSelection({}, Date.now()),
+    inputOf: () => null,
     marks: createOffsetSet(),
     transactor: {
       write(written) {

@@ -4,7 +4,7 @@ import type { OutgoingRecord, RedriveOptions, RedriveRefusal } from '@barnabas/c
 import { recordBytes } from '@barnabas/kafka'
 import type { PartitionOffsets, Transactor } from '@barnabas/kafka'
 import type { Cluster } from '../cluster.ts'
-import type { DeadLetterRecord } from '../dead-letter-record.ts'
+import type { DeadLetterRecord, InputOf } from '../dead-letter-record.ts'
 import { positionText } from '../dead-letter-record.ts'
 import type { DeadLetterSelection } from '../dead-letter-selection.ts'
 import { isSelected } from '../dead-letter-selection.ts'
@@ -24,6 +24,7 @@ export interface RedriveRun {
   readonly partitions: readonly PartitionOffsets[]
   readonly topicIds: ReadonlyMap<string, string>
   readonly selection: DeadLetterSelection
+  readonly inputOf: InputOf
   readonly marks: OffsetSet
   /** Null: only say what would be sent. */
   readonly transactor: Pick<Transactor, 'write'> | null
@@ -85,7 +86,7 @@ export async function redrive(run: RedriveRun): Promise<RedriveTally> {
     if (run.perSecond !== null) await sleep(Math.max(0, startedAt + (tally.sent / run.perSecond) * 1_000 - Date.now()))
   }
 
-  for await (const { letters, readRecords } of storedDeadLetters(run.cluster, run.partitions)) {
+  for await (const { letters, readRecords } of storedDeadLetters(run.cluster, run.partitions, run.inputOf)) {
     for (const letter of letters) {
       const redriven = redrivenOf(run, letter, tally)
       if (redriven === null) continue
