@@ -1,3 +1,6 @@
+export { didYouMean } from './nearest-name.ts'
+export { isClusterName, readKafkaClusters } from './kafka-clusters.ts'
+export type { ClusterTlsFiles, KafkaCluster, KafkaClusters, ReadKafkaClusters } from './kafka-clusters.ts'
 export { readApiDestinations } from './api-destinations.ts'
 export type { ApiDestination, ApiDestinations, ReadApiDestinations } from './api-destinations.ts'
 export { advancedOperators } from './advanced-operators.ts'

@@ -77,13 +77,18 @@ function isHeader(header: unknown, name: string, report: Report): header is Writ
   }
   const text = header[kind]
   if (kind === 'secret') {
-    if (typeof text === 'string' && secretPattern.test(text) && !text.endsWith('_FILE')) return true
+    if (typeof text === 'string' && isSecretName(text)) return true
     return isWrong(
       'the name of a secret is upper-case letters, digits and "_", such as BILLING_KEY, and does not end in _FILE',
     )
   }
   if (typeof text === 'string' && parseJsonPath(text) !== null) return true
   return isWrong(`${shown(text)} is not a path; write names joined by dots, such as $.data.customer['e-mail'][0]`)
+}
+
+/** Whether `{ secret: … }` may name it: BARNABAS_SECRET_<NAME> and its `_FILE` form would be variables. */
+export function isSecretName(name: string): boolean {
+  return secretPattern.test(name) && !name.endsWith('_FILE')
 }
 
 /** What was written, as requests need it. */

@@ -42,6 +42,8 @@ import {
 import type { Config, Health, HttpAnswer, HttpRequest, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
 import { addressGuard, createAsker, createWebhookSender, problemOfSecrets } from '@barnabas/webhook'
 import type { AddressGuard, Asker } from '@barnabas/webhook'
+import { openClusters } from './clusters.ts'
+import type { ClusterConnectOptions, Clusters, ClustersOptions } from './clusters.ts'
 import { createHandshakeCalls } from './handshake-calls.ts'
 import { watchHeartbeats } from './watch-heartbeats.ts'
 
@@ -63,6 +65,8 @@ export interface Host {
   readonly metrics: Metrics
   readonly health: Health
   readonly kafka: KafkaClient
+  /** Other Kafka clusters, by the names of BARNABAS_CLUSTERS_FILE. */
+  readonly clusters: Clusters
   readonly names: Names
   readonly registry: SubscriptionRegistry
   readonly statuses: StatusStore
@@ -129,15 +133,17 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   await openHttp(service, config, health, metrics, (request) => http.answer(request), logger)
 
   const clientId = options.clientId ?? `barnabas-${randomUUID()}`
-  const kafka = connectKafka({
+  const findSecret = createSecrets(config.secrets, { now: Date.now })
+  const connect = (how: ClusterConnectOptions) =>
+    connectKafka({ ...how, clientId, sessionTimeoutMs: config.sessionTimeoutMs, logger })
+  const clusters = await clustersOf({ file: config.clustersFile, cwd: process.cwd(), findSecret, connect })
+  const kafka = connect({
     brokers,
-    clientId,
     ...(config.kafka.ssl === null ? {} : { ssl: tlsOf(config.kafka.ssl) }),
     ...(config.kafka.sasl === null ? {} : { sasl: config.kafka.sasl }),
-    sessionTimeoutMs: config.sessionTimeoutMs,
-    logger,
   })
   service.closers.add('kafka', () => kafka.close())
+  service.closers.add('clusters', () => clusters.close())
   const names = namesOf(config.prefix)
   const ownTopics: PrepareOwnTopicsOptions = {
     admin: kafka.admin,
@@ -198,7 +204,6 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     throw startupError(error, config, ownTopics.bootstrapServer)
   })
 
-  const findSecret = createSecrets(config.secrets, { now: Date.now })
   const write = (command: Command) => commands.write(command)
   http.answer = createHandshakeCalls({ statuses, write, onStatus, now: Date.now })
   const subscriptionOf = (id: string) => {
@@ -314,6 +319,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     metrics,
     health,
     kafka,
+    clusters,
     names,
     registry,
     statuses,
@@ -356,6 +362,12 @@ function guardOf(allowedNetworks: readonly string[]): AddressGuard {
   const guard = addressGuard(allowedNetworks)
   if (guard.kind === 'invalid') throw new StartupError(guard.message)
   return guard.guard
+}
+
+async function clustersOf(options: ClustersOptions): Promise<Clusters> {
+  const opened = await openClusters(options)
+  if (opened.kind === 'invalid') throw new StartupError(opened.message)
+  return opened.clusters
 }
 
 /** What stood there for a retried event is of no use once it has come to its end. */

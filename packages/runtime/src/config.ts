@@ -35,6 +35,8 @@ export interface Config {
   }
   /** Where API destinations stand, which the command line finds by their names; null: nowhere. */
   readonly destinationsFile: string | null
+  /** Where other Kafka clusters stand by their names; null: there are none. */
+  readonly clustersFile: string | null
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
   readonly blobAccounts: BlobAccounts

@@ -16,12 +16,6 @@ test.each([
   ])
 })
 
-test.each(['BARNABAS_CLUSTERS_FILE'])('%s belongs to a later version', (name) => {
-  expect(warningsAboutNames({ [name]: 'hunter2' })).toEqual([
-    `${name} is not available in this version; it has no effect.`,
-  ])
-})
-
 test.each([
   ['BARNABAS_SERVICE_HOST', '10.96.0.10'],
   ['BARNABAS_SERVICE_PORT', '8080'],

@@ -1,17 +1,15 @@
 import { environmentVariables, type EnvironmentVariable } from './environment-variables.ts'
 
 /**
- * A sentence for each `BARNABAS_` name that is set and has no effect: unknown ones (a typing error would otherwise
- * stay unseen) and ones of a later version. Values are not printed: an unknown name may hold a secret.
+ * A sentence for each `BARNABAS_` name that is set and has no effect, for a typing error would otherwise stay unseen.
+ * Values are not printed: an unknown name may hold a secret.
  */
 export function warningsAboutNames(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('BARNABAS_') && value !== undefined && value.trim() !== '')
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, value]) => {
-      const known = environmentVariables.find((variable) => patternOf(variable).test(name))
-      if (known !== undefined)
-        return known.available ? [] : [`${name} is not available in this version; it has no effect.`]
+      if (environmentVariables.some((variable) => patternOf(variable).test(name))) return []
       if (isInjectedByKubernetes(name, value ?? '')) return []
       return [`${name} is not a variable of Barnabas and has no effect; did you mean ${nearestName(name)}?`]
     })

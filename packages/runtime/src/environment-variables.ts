@@ -7,8 +7,6 @@ export interface EnvironmentVariable {
   readonly meaning: string
   /** A secret is never printed, and can be given as the content of a file named by `<name>_FILE`. */
   readonly secret: boolean
-  /** False: the name is reserved; setting it is answered with a warning that it does nothing in this version. */
-  readonly available: boolean
 }
 
 const variable = (name: string, unset: string, meaning: string): EnvironmentVariable => ({
@@ -16,15 +14,13 @@ const variable = (name: string, unset: string, meaning: string): EnvironmentVari
   default: unset,
   meaning,
   secret: false,
-  available: true,
 })
 const secret = (name: string, unset: string, meaning: string): EnvironmentVariable => ({
   ...variable(name, unset, meaning),
   secret: true,
 })
-const later = (entry: EnvironmentVariable): EnvironmentVariable => ({ ...entry, available: false })
 
-/** Every variable that Barnabas reads or reserves. A variable that is set to the empty string counts as unset. */
+/** Every variable that Barnabas reads. A variable that is set to the empty string counts as unset. */
 export const environmentVariables: readonly EnvironmentVariable[] = [
   variable('KAFKA_BROKERS', 'the broker that `pnpm start` runs', 'Kafka to use: host:port, comma-separated'),
   variable('KAFKA_SSL', 'false', 'TLS to Kafka'),
@@ -80,5 +76,5 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   secret('BARNABAS_SECRET_<NAME>', 'none', 'what `{ secret: NAME }` in a subscription means'),
   variable('BARNABAS_SECRETS_DIR', 'none', 'directory with one file per secret, of the same name'),
   variable('BARNABAS_DESTINATIONS_FILE', 'none', 'API destinations that `barnabas apply` finds by name'),
-  later(variable('BARNABAS_CLUSTERS_FILE', 'none', 'other Kafka clusters')),
+  variable('BARNABAS_CLUSTERS_FILE', 'none', 'other Kafka clusters that events are delivered to, by their names'),
 ]

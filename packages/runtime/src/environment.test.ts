@@ -38,6 +38,7 @@ const defaults: Config = {
   timeScale: 1,
   eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000, batchMaxEvents: 10, batchPreferredBytes: null },
   destinationsFile: null,
+  clustersFile: null,
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
   blobAccounts: {},
@@ -310,7 +311,6 @@ test('what is read and what the table of variables says are the same', () => {
     },
   )
   readEnvironment(env, service)
-  const available = environmentVariables.filter((variable) => variable.available)
-  const named = available.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
+  const named = environmentVariables.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]))
   expect([...read].toSorted()).toEqual(named.map((name) => name.replace(/<[A-Z]+>/, 'ARCHIVE')).toSorted())
 })

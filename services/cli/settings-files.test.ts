@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readDestinationsFile } from './destinations.ts'
+import { readClustersFile, readDestinationsFile } from './settings-files.ts'
 import type { Terminal } from './terminal.ts'
 
 let cwd: string
@@ -37,5 +37,20 @@ test.each([
 test('a file that is not there is named', async () => {
   await expect(readDestinationsFile({ cwd } as Terminal, 'gone.yaml')).rejects.toThrow(
     'BARNABAS_DESTINATIONS_FILE: gone.yaml does not exist',
+  )
+})
+
+test('BARNABAS_CLUSTERS_FILE is read in the same way', async () => {
+  const clusters = async (text: string) => {
+    await writeFile(join(cwd, 'clusters.yaml'), text)
+    return readClustersFile({ cwd } as Terminal, 'clusters.yaml')
+  }
+  expect(await clusters('audit:\n  brokers: [one:9092]\n')).toEqual(new Map([['audit', { brokers: ['one:9092'] }]]))
+  expect(await readClustersFile({ cwd } as Terminal, null)).toBe(null)
+  await expect(clusters('audit: { brokers: [one] }')).rejects.toThrow(
+    'BARNABAS_CLUSTERS_FILE: clusters.yaml: audit.brokers[0]: "one" is not host:port',
+  )
+  await expect(clusters('{"hunter2')).rejects.toThrow(
+    /^BARNABAS_CLUSTERS_FILE: clusters\.yaml is neither YAML nor JSON$/,
   )
 })

@@ -1,0 +1,155 @@
+import type * as z from 'zod'
+import { topicNameProblem } from './names.ts'
+import { didYouMean } from './nearest-name.ts'
+import type { Report, SubscriptionProblem } from './subscription-field.ts'
+import { field, isMapping, mapping, problemAt, readList, readText, shown } from './subscription-field.ts'
+import { isSecretName } from './subscription-headers.ts'
+
+const clustersMax = 100
+const brokersMax = 100
+const brokerLengthMax = 300
+const textLengthMax = 1_000
+const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const
+
+const sslSchema = mapping({
+  caFile: field(readFileName).optional(),
+  certFile: field(readFileName).optional(),
+  keyFile: field(readFileName).optional(),
+})
+
+const saslSchema = mapping({
+  mechanism: field(readMechanism),
+  username: field((value, report) => readText(value, report, textLengthMax)),
+  password: field(readSecretName),
+})
+
+const clusterSchema = mapping({
+  brokers: field(readBrokers),
+  ssl: field(readSsl).optional(),
+  sasl: saslSchema.optional(),
+})
+
+/** Files of PEM text, named by their paths. */
+export type ClusterTlsFiles = Readonly<z.output<typeof sslSchema>>
+
+/** One entry of BARNABAS_CLUSTERS_FILE: another Kafka cluster and how it is reached, its password by the name of a secret. */
+export type KafkaCluster = Readonly<z.output<typeof clusterSchema>>
+
+/** By name. */
+export type KafkaClusters = ReadonlyMap<string, KafkaCluster>
+
+export type ReadKafkaClusters =
+  | { readonly kind: 'clusters'; readonly clusters: KafkaClusters }
+  | { readonly kind: 'invalid'; readonly problems: readonly SubscriptionProblem[] }
+
+/**
+ * Reads what BARNABAS_CLUSTERS_FILE holds, already an object: at most 100 names, each with `brokers` and maybe `ssl` and
+ * `sasl`. Never throws, whatever the input, and shows nothing of a password.
+ */
+export function readKafkaClusters(root: unknown): ReadKafkaClusters {
+  const example = '{ audit: { brokers: [kafka.example.com:9092] } }'
+  if (!isMapping(root)) return invalid(`clusters: ${shown(root)} is not a mapping; write ${example}`)
+  const entries = Object.entries(root)
+  if (entries.length > clustersMax) return invalid(`clusters: there are ${entries.length}, more than ${clustersMax}`)
+  const clusters = new Map<string, KafkaCluster>()
+  const problems: SubscriptionProblem[] = []
+  for (const [name, value] of entries) {
+    if (!isClusterName(name)) {
+      problems.push(problemAt([name], 'is not the name of a cluster: 1 to 64 letters, digits, "_", "." and "-"'))
+      continue
+    }
+    const parsed = clusterSchema.safeParse(value)
+    if (parsed.success) clusters.set(name, parsed.data)
+    else problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(name, issue)))
+  }
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'clusters', clusters }
+}
+
+/** Whether a cluster can have that name, which stands in `kafka://<cluster>/<topic>`. */
+export function isClusterName(name: string): boolean {
+  return topicNameProblem(name) === null && name.length <= 64
+}
+
+function problemsOf(name: string, issue: z.core.$ZodIssue): readonly SubscriptionProblem[] {
+  const below = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  const path = [name, ...below]
+  if (issue.code !== 'unrecognized_keys') return [problemAt(path, issue.message)]
+  const shapes = { ssl: sslSchema.shape, sasl: saslSchema.shape }
+  const [at] = below
+  const known = Object.keys(at === 'ssl' || at === 'sasl' ? shapes[at] : clusterSchema.shape)
+  return issue.keys.map((key) => problemAt([...path, key], `is not a known field${didYouMean(key, known)}`))
+}
+
+/** A list, or the comma-separated text that KAFKA_BROKERS would be. */
+function readBrokers(value: unknown, report: Report): readonly string[] | undefined {
+  const written = typeof value === 'string' ? value.split(',').map((each) => each.trim()) : value
+  const list = readList(written, report, brokersMax, '[kafka.example.com:9092]')
+  if (list === undefined) return undefined
+  if (list.length === 0) return report('is empty; name at least one broker as host:port')
+  const brokers = list.flatMap((entry, index) => readBroker(entry, (message) => report(message, index)) ?? [])
+  return brokers.length === list.length ? brokers : undefined
+}
+
+function readBroker(value: unknown, report: Report): string | undefined {
+  const broker = readText(value, report, brokerLengthMax)
+  if (broker === undefined) return undefined
+  // What stands before an @ may be a password.
+  if (broker.includes('@')) return report('user name and password may not stand here; write sasl')
+  const [host = '', port = '', ...rest] = broker.split(':')
+  const isPort = /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535
+  if (/^[A-Za-z0-9._-]+$/.test(host) && isPort && rest.length === 0) return broker
+  return report(`${shown(broker)} is not host:port, such as kafka.example.com:9092`)
+}
+
+function readSsl(value: unknown, report: Report): boolean | ClusterTlsFiles | undefined {
+  if (typeof value === 'boolean') return value
+  if (!isMapping(value)) return report(`${shown(value)} is neither true nor false nor { caFile: ca.pem }`)
+  const parsed = sslSchema.safeParse(value)
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      if (issue.code !== 'unrecognized_keys') report(issue.message, ...issue.path.map(String))
+      else {
+        for (const key of issue.keys) {
+          report(`is not a known field${didYouMean(key, Object.keys(sslSchema.shape))}`, key)
+        }
+      }
+    }
+    return undefined
+  }
+  const { certFile, keyFile } = parsed.data
+  if ((certFile === undefined) !== (keyFile === undefined)) return report('certFile and keyFile go together')
+  return parsed.data
+}
+
+function readFileName(value: unknown, report: Report): string | undefined {
+  // A private key that was written here instead of its file is not shown.
+  if (typeof value === 'string' && value.includes('-----BEGIN')) {
+    return report('holds the text itself; write the path of a file with it')
+  }
+  return readText(value, report, textLengthMax)
+}
+
+function readMechanism(value: unknown, report: Report): (typeof mechanisms)[number] | undefined {
+  const found = mechanisms.find((each) => each === value)
+  if (found !== undefined) return found
+  if (value === undefined) return report(`is missing; one of ${mechanisms.join(', ')}`)
+  return report(`${shown(value)} is not known; one of ${mechanisms.join(', ')}${didYouMean(value, mechanisms)}`)
+}
+
+/** The value is not shown: it may be the password itself. */
+function readSecretName(value: unknown, report: Report): { readonly secret: string } | undefined {
+  if (value === undefined) return report('is missing; write { secret: NAME }')
+  const [kind, ...others] = isMapping(value) ? Object.keys(value) : []
+  if (!isMapping(value) || kind !== 'secret' || others.length > 0) {
+    return report('is not { secret: NAME }; a password may not stand in this file: set BARNABAS_SECRET_NAME to it')
+  }
+  const name = value['secret']
+  if (typeof name === 'string' && isSecretName(name)) return { secret: name }
+  return report(
+    'the name of a secret is upper-case letters, digits and "_", such as AUDIT_KAFKA, and does not end in _FILE',
+  )
+}
+
+function invalid(message: string): ReadKafkaClusters {
+  return { kind: 'invalid', problems: [{ path: [], message }] }
+}
