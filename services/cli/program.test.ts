@@ -75,7 +75,6 @@ test.each([
   [['apply', '-f', 'good.yaml', '--paused'], /`apply --paused` is not available in this version/],
   [['start'], /missing required argument 'id'/],
   [['pause', 'a'], /`barnabas pause` is not available in this version/],
-  [['skip', 'a', '--event', 'x/0/1'], /`barnabas skip` is not available in this version/],
   [['test-pattern', '-', '-'], /only one of the two can be standard input/],
   [['dead-letters', 'redrive', '--all'], /unknown option '--all'/],
   [['dead-letters', 'redrive', '--rate', '0'], /A whole number from 1 to/],

@@ -6,6 +6,7 @@ import { addDescribe } from './commands/describe.ts'
 import { addGet } from './commands/get.ts'
 import { addLaterCommands } from './commands/later.ts'
 import { addSend } from './commands/send.ts'
+import { addSkip } from './commands/skip.ts'
 import { addStart } from './commands/start.ts'
 import { addTestPattern } from './commands/try-pattern.ts'
 import packageJson from './package.json' with { type: 'json' }
@@ -35,6 +36,7 @@ export function createProgram(terminal: Terminal): Command {
   addDescribe(program, terminal)
   addDelete(program, terminal)
   addStart(program, terminal)
+  addSkip(program, terminal)
   addSend(program, terminal)
   addDeadLetters(program, terminal)
   addTestPattern(program, terminal)

@@ -18,6 +18,7 @@ function status(change: Partial<StatusRecord> = {}): StatusRecord {
     handshake: null,
     probation: null,
     parked: 0,
+    blocked: [],
     started: null,
     missedTopics: [],
     history: [],

@@ -1,7 +1,7 @@
 import { retryPolicyOf } from '@barnabas/core'
 import type { KafkaRecord, Subscription } from '@barnabas/core'
 import { createReadBudget, createWindow } from '@barnabas/delivery'
-import type { CarriedOut, Deliverer, NoRequest, TrackedPartition } from '@barnabas/delivery'
+import type { CarriedOut, Deliverer, HoldablePartition, NoRequest } from '@barnabas/delivery'
 import { expect, test } from 'vitest'
 import { createHandle } from './handle.ts'
 
@@ -69,7 +69,7 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     bytesMax: 1_000_000,
     budget: createReadBudget(1_000_000),
   })
-  const partition: TrackedPartition = {
+  const partition: HoldablePartition = {
     topic: 'orders',
     partition: 0,
     get lost() {
@@ -82,6 +82,12 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     pause() {},
     resume() {},
     seek() {},
+    start: 0,
+    wasDone: () => false,
+    committedAll: async () => true,
+    hold() {},
+    release() {},
+    finishAt() {},
   }
   const handle = createHandle({
     subscription: () => subscription,
@@ -90,6 +96,8 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     cancel: new AbortController().signal,
     onFiltered: () => void steps.push('filtered out'),
     onNoRequest: ({ revision }, message) => void steps.push(`revision ${revision} stops: ${message}`),
+    inPlace: { holds: () => false, hold: () => {}, keep: () => void steps.push('kept') },
+    onNothingBegun: () => {},
   })
   return {
     steps,

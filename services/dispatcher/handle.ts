@@ -1,7 +1,16 @@
 import { compileFilter, decodeInput, eventJsonBytes, newDeliveryState } from '@barnabas/core'
 import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
 import { sourceRecordBytes } from '@barnabas/delivery'
-import type { Batching, CarriedOut, Deliverer, Delivery, NoRequest, TrackedPartition, Window } from '@barnabas/delivery'
+import type {
+  Batching,
+  CarriedOut,
+  Deliverer,
+  Delivery,
+  HoldablePartition,
+  NoRequest,
+  Window,
+} from '@barnabas/delivery'
+import type { DueInPlace, InPlace, InPlaceOptions } from './in-place.ts'
 
 export interface HandleOptions {
   /** The subscription's present revision. */
@@ -12,15 +21,31 @@ export interface HandleOptions {
   readonly onFiltered: (subscriptionId: string) => void
   /** No request can be built for an event, which keeps its place: the subscription is to stop. */
   readonly onNoRequest: (subscription: Subscription, message: string) => void
+  /** Where events that stay in their partition wait. */
+  readonly inPlace: Pick<InPlace, 'holds' | 'hold' | 'keep'>
+  /** A place in the window was had for nothing. */
+  readonly onNothingBegun: (subscriptionId: string) => void
 }
 
 /** One that waits for its place in a request. */
 interface WaitingRecord {
-  readonly partition: TrackedPartition
-  readonly open: OpenRecord
+  readonly partition: HoldablePartition
+  /** Null for one that waited in place. */
+  readonly open: OpenRecord | null
   readonly record: KafkaRecord
+  /** What is known of its delivery already; absent when nothing was attempted. */
+  readonly state?: DeliveryState
+  /** Where else is told what became of it. */
+  readonly concluded?: (carried: CarriedOut | NoRequest) => void
   /** What it was read as, and by which revision of the subscription; null until somebody asks. */
   read: { readonly decoded: DecodedEvent; readonly by: Subscription } | null
+}
+
+export interface Handle {
+  /** A record was handed over. */
+  (partition: HoldablePartition, record: KafkaRecord): void
+  /** One that stays where it is is due. */
+  readonly attempt: InPlaceOptions['attempt']
 }
 
 /**
@@ -28,7 +53,7 @@ interface WaitingRecord {
  * place, with `batch` together with what else waits by then. Damage becomes a dead letter, whatever the subscription's
  * settings.
  */
-export function createHandle(options: HandleOptions): (partition: TrackedPartition, record: KafkaRecord) => void {
+export function createHandle(options: HandleOptions): Handle {
   const { window, deliverer } = options
   let filtered = { subscription: options.subscription(), passes: filterOf(options.subscription()) }
 
@@ -42,20 +67,20 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     async begin(batch) {
       const burying: Promise<void>[] = []
       const deliveries = batch.flatMap((waiting) => {
-        const { partition, open, record } = waiting
-        if (partition.lost) return []
+        if (!mayBegin(waiting)) return []
         const decoded = decodedOf(waiting, options.subscription())
         if (decoded.kind === 'event')
-          return [{ ...deliveryOf(partition, record, decoded.event), open, owner: partition }]
-        burying.push(bury(partition, open, record, decoded.message))
+          return [{ ...deliveryOf(waiting, decoded.event), owner: waiting.partition, waiting }]
+        burying.push(bury(waiting, decoded.message))
         return []
       })
-      await deliverer.deliverTogether(deliveries, (delivery, carried) => conclude(delivery, delivery.open, carried))
+      if (deliveries.length === 0) options.onNothingBegun(options.subscription().id)
+      await deliverer.deliverTogether(deliveries, (delivery, carried) => conclude(delivery.waiting, carried))
       await Promise.all(burying)
     },
   }
 
-  return function handle(partition, record) {
+  function handle(partition: HoldablePartition, record: KafkaRecord): void {
     const subscription = options.subscription()
     if (filtered.subscription !== subscription) filtered = { subscription, passes: filterOf(subscription) }
     const open = partition.take(record.offset)
@@ -65,7 +90,7 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     // collector would copy most (docs/performance.md).
     if (filtered.passes === null) {
       if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, read: null }, bytes)
-      return window.run(() => attemptOrBury(partition, open, record, decode(options.subscription(), record)), bytes)
+      return window.run(() => attemptOrBury({ partition, open, record, read: null }), bytes)
     }
     const decoded = decode(subscription, record)
     if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
@@ -75,56 +100,77 @@ export function createHandle(options: HandleOptions): (partition: TrackedPartiti
     }
     const waiting = { partition, open, record, read: { decoded, by: subscription } }
     if (subscription.batch.maxEvents > 1) return wait(waiting, bytes)
-    window.run(() => attemptOrBury(partition, open, record, decodedOf(waiting, options.subscription())), bytes)
+    window.run(() => attemptOrBury(waiting), bytes)
+  }
+
+  function attemptDue(
+    due: DueInPlace,
+    concluded: (carried: CarriedOut | NoRequest) => void,
+    onDropped: () => void,
+  ): void {
+    const { partition, record, event } = due
+    const waiting = { partition, open: null, record, state: event.state, concluded, read: null }
+    const bytes = sourceRecordBytes(record)
+    if (options.subscription().batch.maxEvents > 1) window.runTogether(batching, waiting, bytes, onDropped)
+    else window.run(() => attemptOrBury(waiting), bytes, onDropped)
+  }
+
+  /** Not when its partition waits for another, or reads it again: then it is handed over once more. */
+  function mayBegin({ partition, open }: WaitingRecord): boolean {
+    if (partition.lost) return false
+    if (open === null) return true
+    if (open.isGivenBack === true || options.inPlace.holds(partition)) return false
+    open.isUnderWay = true
+    return true
   }
 
   function wait(waiting: WaitingRecord, bytes: number): void {
     window.runTogether(batching, waiting, bytes)
   }
 
-  function attemptOrBury(
-    partition: TrackedPartition,
-    open: OpenRecord,
-    record: KafkaRecord,
-    decoded: DecodedEvent,
-  ): Promise<void> {
-    if (partition.lost) return Promise.resolve()
-    if (decoded.kind === 'event') return attempt(partition, open, record, decoded.event)
-    return bury(partition, open, record, decoded.message)
+  function attemptOrBury(waiting: WaitingRecord): Promise<void> {
+    if (!mayBegin(waiting)) {
+      options.onNothingBegun(options.subscription().id)
+      return Promise.resolve()
+    }
+    const decoded = decodedOf(waiting, options.subscription())
+    return decoded.kind === 'event' ? attempt(waiting, decoded.event) : bury(waiting, decoded.message)
   }
 
-  async function attempt(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, event: CloudEvent) {
-    const delivery = deliveryOf(partition, record, event)
-    conclude({ ...delivery, owner: partition }, open, await deliverer.deliver(delivery))
+  async function attempt(waiting: WaitingRecord, event: CloudEvent) {
+    conclude(waiting, await deliverer.deliver(deliveryOf(waiting, event)))
   }
 
-  function conclude(
-    { owner, subscription }: { readonly owner: TrackedPartition; readonly subscription: Subscription },
-    open: OpenRecord,
-    carried: CarriedOut | NoRequest,
-  ): void {
-    if (carried.kind === 'durable') owner.finish(open, carried.wroteRecord)
-    if (carried.kind === 'no-request') options.onNoRequest(subscription, carried.message)
+  function conclude({ partition, open, record, concluded }: WaitingRecord, carried: CarriedOut | NoRequest): void {
+    if (carried.kind === 'durable' && open !== null) partition.finish(open, carried.wroteRecord)
+    if (carried.kind === 'in-place' && open !== null && !partition.lost) {
+      options.inPlace.keep(partition, record, carried.event)
+    }
+    if (carried.kind === 'no-request') options.onNoRequest(options.subscription(), carried.message)
+    concluded?.(carried)
   }
 
-  function deliveryOf(owner: TrackedPartition, record: KafkaRecord, event: CloudEvent): Delivery {
+  function deliveryOf({ partition, open, record, state }: WaitingRecord, event: CloudEvent): Delivery {
     const subscription = options.subscription()
-    const parcel = { record, state: newState(subscription, record) }
-    return { subscription, event, parcel, owner, dueAt: null, signal: options.cancel }
+    const parcel = { record, state: state ?? newState(subscription, record) }
+    const dueAt = null
+    const onStays = () => {
+      if (open !== null) options.inPlace.hold(partition)
+    }
+    return { subscription, event, parcel, owner: partition, dueAt, inPlace: true, onStays, signal: options.cancel }
   }
 
   /** A record that is no CloudEvent becomes a dead letter, whatever the subscription's settings. */
-  async function bury(partition: TrackedPartition, open: OpenRecord, record: KafkaRecord, message: string) {
+  async function bury(waiting: WaitingRecord, message: string) {
+    const { partition, record, state } = waiting
     const subscription = options.subscription()
-    const state = { ...newState(subscription, record), lastError: message }
-    const carried = await deliverer.settle(
-      { kind: 'dead-letter', reason: 'EventMalformed' },
-      { record, state },
-      { subscription, event: null },
-      partition,
-    )
-    if (carried.kind === 'durable') partition.finish(open, carried.wroteRecord)
+    const damaged = { ...(state ?? newState(subscription, record)), lastError: message }
+    const verdict = { kind: 'dead-letter', reason: 'EventMalformed' } as const
+    const about = { subscription, event: null }
+    conclude(waiting, await deliverer.settle(verdict, { record, state: damaged }, about, partition))
   }
+
+  return Object.assign(handle, { attempt: attemptDue })
 }
 
 /** By its turn the subscription may be changed, and read its topics by another schema. */

@@ -29,6 +29,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     problemOf: (subscription) => host.problemOfSecrets(subscription),
     handshakes,
     deletions,
+    inPlaceEvents: host.inPlace,
     onFiltered: () => metrics.filtered(),
     onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,
@@ -39,7 +40,9 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
   })
   host.onChange((id) => dispatcher.changed(id))
   host.onStatus((id) => dispatcher.statusChanged(id))
+  host.inPlace.onInPlace((id) => dispatcher.inPlaceChanged(id))
   host.commands.onCommand((command) => {
+    if (command.command === 'skip' || command.command === 'start') dispatcher.resolve(command)
     if (command.command === 'callback') handshakes.called(command)
     else if (command.command === 'start') dispatcher.startAgain(command.subscription, command.at)
     else if (command.command === 'fail') dispatcher.fail(command)

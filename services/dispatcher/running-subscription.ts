@@ -1,5 +1,13 @@
-import { awaitsHandshake, decodeCommitMetadata, failedText, startOffsetOf, startPlace } from '@barnabas/core'
-import type { Names, StatusRecord, Subscription } from '@barnabas/core'
+import { awaitsHandshake, blocksOf, decodeCommitMetadata, failedText, startOffsetOf, startPlace } from '@barnabas/core'
+import type {
+  BlockedEvent,
+  InPlaceEvent,
+  KafkaRecord,
+  Names,
+  SourcePosition,
+  StatusRecord,
+  Subscription,
+} from '@barnabas/core'
 import {
   copiedRecord,
   createReadGate,
@@ -7,12 +15,15 @@ import {
   createWindow,
   drain,
   inFlightBytesMax,
+  sourceRecordBytes,
   waitingMaxOf,
 } from '@barnabas/delivery'
 import type { Deliverer, DrainLimits, Logger, Probations, Rates, ReadBudget, Window } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
+import type { InPlaceEvents } from '@barnabas/host'
 import { createHandle } from './handle.ts'
 import type { Handshakes } from './handshakes.ts'
+import { createInPlace } from './in-place.ts'
 import { createOwnedShare } from './owned-share.ts'
 import { createSpacedCall } from './spaced-call.ts'
 
@@ -22,6 +33,10 @@ export interface RunningSubscription {
   replace(subscription: Subscription): void
   /** Its status is another: its receiver may have agreed. */
   statusChanged(): void
+  /** What is known of its events that stay where they are is another. */
+  inPlaceChanged(): void
+  /** An operator has said something of a block. */
+  resolved(): void
   /** Stops taking records, drains what is in flight (`drain`), commits, leaves. */
   stop(limits: DrainLimits): Promise<void>
   readonly lastHeartbeatAt: number
@@ -35,6 +50,8 @@ export interface FoundOfGroup {
   /** Topics that were deleted and made again. */
   readonly anew: readonly string[]
   readonly topicIds: ReadonlyMap<string, string>
+  /** The events that it is blocked at. */
+  readonly blocked: readonly BlockedEvent[]
 }
 
 /** Why a subscription cannot go on. */
@@ -52,6 +69,8 @@ export interface RunningSubscriptionOptions {
   readonly timeScale: number
   readonly status: () => StatusRecord | null
   readonly handshakes: Pick<Handshakes, 'make'>
+  readonly inPlaceEvents: InPlaceEvents
+  readonly resolutionOf: (event: InPlaceEvent) => 'start' | 'skip' | null
   /** This process leads the group and every start offset is committed: the subscription runs. */
   readonly onRunning: (subscription: Subscription, found: FoundOfGroup) => void
   /** It cannot go on, and no retry can help. */
@@ -85,7 +104,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   let hasSkipped = false
   let lookingAtOthers: NodeJS.Timeout | undefined
   /** With it the leader has said `Running`, and says it again when something beside it has changed. */
-  let told: FoundOfGroup | null = null
+  let told: Omit<FoundOfGroup, 'blocked'> | null = null
 
   /** Made by this process, as the group's leader. */
   let handshake: { readonly revision: number; readonly stop: AbortController } | null = null
@@ -93,8 +112,16 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   /** Before its receiver has agreed nothing is read, and what was read for the former revision waits. */
   const isOpen = () => subscription.handshake === 'none' || !awaitsHandshake(subscription, options.status())
 
+  let blocked = blocksNow()
+  function blocksNow(): readonly BlockedEvent[] {
+    return blocksOf(subscription, options.inPlaceEvents.inPlaceOf(id, generation))
+  }
+
+  /** Of a blocked one nothing is attempted, on no partition (row B5). */
+  const mayAttempt = () => blocked.length === 0 && isOpen()
+
   const window: Window = createWindow({
-    limit: () => (isOpen() ? probations.limitOf(subscription, window) : 0),
+    limit: () => (mayAttempt() ? probations.limitOf(subscription, window) : 0),
     bytesMax: inFlightBytesMax,
     budget: options.budget,
     onFreed() {
@@ -110,23 +137,35 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     owns: (owned) => rates.owns(id, 'source', owned),
     logger,
   })
-  const gate = createReadGate(
-    window,
-    options.budget,
-    () => waitingMaxOf(subscription.batch),
-    () => isOpen() && probations.restOf(subscription) === null,
-  )
+  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch), mayRead)
   const parked = createSpacedCall(tell, tellParked)
   const detach = probations.attach(id, {
     window,
     onChange() {
       giveBack()
       gate.freed()
+      inPlace.look()
       tell()
     },
     onParked: () => parked.ask(),
   })
   const takingOver = setInterval(takeOver, Math.max(1_000, takeOverEveryMs * options.timeScale)).unref()
+  const inPlace = createInPlace({
+    subscription: () => subscription,
+    status: options.status,
+    events: options.inPlaceEvents,
+    mayAttempt: mayRead,
+    resolutionOf: options.resolutionOf,
+    attempt: (...due) => handle.attempt(...due),
+    settle: (verdict, { partition, record, event: { state } }) =>
+      deliverer.settle(verdict, { record, state }, { subscription, event: null }, partition),
+    readRecord: (at) => readRecord(kafka, at),
+    onGone: () => options.onSkipped(id, 1),
+    copyOf: copiedRecord,
+    bytesOf: sourceRecordBytes,
+    now: Date.now,
+    logger,
+  })
   const handle = createHandle({
     subscription: () => subscription,
     window,
@@ -134,6 +173,8 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     cancel: cancel.signal,
     onFiltered: options.onFiltered,
     onNoRequest: options.onNoRequest,
+    inPlace,
+    onNothingBegun: () => rates.giveBack(id),
   })
   const consumer = createTrackedConsumer({
     kafka,
@@ -161,6 +202,11 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
           `set one with kafka-consumer-groups --group ${groupId} --topic ${topic}:${partition} --reset-offsets … --execute, then restart the dispatcher`,
         'NO_PLACE',
       ),
+    // What is kept there of another subscription's events concerns nobody.
+    beforePlaced: async () => {
+      if (subscription.faultTolerance === 'prohibited') await options.inPlaceEvents.caughtUp()
+    },
+    onGained: (partition) => inPlace.gained(partition),
     onRecords(partition, records) {
       for (const record of records) {
         if (!gate.takes()) return gate.rest(partition, record.offset)
@@ -168,7 +214,10 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       }
       gate.check(partition)
     },
-    onLost: (partition) => gate.lost(partition),
+    onLost(partition) {
+      gate.lost(partition)
+      inPlace.lost(partition)
+    },
     onRejoining() {
       window.hold()
       return window.idle()
@@ -192,19 +241,44 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     logger,
   })
 
+  function mayRead(): boolean {
+    return mayAttempt() && probations.restOf(subscription) === null
+  }
+
+  function look(): void {
+    window.limitChanged()
+    giveBack()
+    gate.freed()
+    inPlace.look()
+  }
+
+  function inPlaceChanged(): void {
+    const before = blocked
+    blocked = blocksNow()
+    if (JSON.stringify(before) === JSON.stringify(blocked)) return
+    tell()
+    look()
+  }
+
   /**
    * What was read before a probation begins would wait in memory for hours, and take from all others what they may have in
-   * hand. It is read again afterwards, once nothing of it is under way.
+   * hand; so would what is read of one that is blocked. It is read again afterwards, once nothing of it is under way.
    */
   function giveBack(): void {
-    if (window.inFlight > 0 || window.waiting === 0 || probations.restOf(subscription) === null) return
-    logger.debug({ subscription: id, events: window.waiting }, 'given back until the probation is over')
+    if (window.inFlight > 0 || window.waiting === 0 || !isToRest()) return
+    logger.debug({ subscription: id, events: window.waiting }, 'given back until it goes on')
     window.clear()
     consumer.rewind()
   }
 
+  function isToRest(): boolean {
+    return blocked.length > 0 || probations.restOf(subscription) !== null
+  }
+
   function tell(): void {
-    if (leading !== null && told !== null && !stopped && isOpen()) options.onRunning(subscription, told)
+    if (leading !== null && told !== null && !stopped && isOpen()) {
+      options.onRunning(subscription, { ...told, blocked })
+    }
   }
 
   function takeOver(): void {
@@ -224,7 +298,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         if (found.isPlaced) {
           if (!isOpen()) return void makeHandshake()
           told = found
-          options.onRunning(subscription, found)
+          options.onRunning(subscription, { ...found, blocked })
           if (mine.gained.length + mine.kept.length < found.partitions) lookAtOthersLater()
           return
         }
@@ -258,7 +332,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     lookingAtOthers = setTimeout(() => void announce(), lookAtOthersMs).unref()
   }
 
-  async function lookAtGroup(): Promise<FoundOfGroup & { readonly isPlaced: boolean; readonly partitions: number }> {
+  async function lookAtGroup(): Promise<
+    Omit<FoundOfGroup, 'blocked'> & { readonly isPlaced: boolean; readonly partitions: number }
+  > {
     const [descriptions, committed, topicIds] = await Promise.all([
       kafka.admin.describeTopics(subscription.topics),
       kafka.admin.committed(groupId, subscription.topics),
@@ -286,23 +362,25 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     detach()
     share.stop()
     gate.close()
+    inPlace.close()
     throw error
   }
   return {
     replace(next) {
       subscription = next
+      blocked = blocksNow()
       stopHandshake()
       share.look()
-      window.limitChanged()
-      gate.freed()
+      look()
       void announce()
     },
     statusChanged() {
       if (!isOpen()) return
       share.look()
-      window.limitChanged()
-      gate.freed()
+      look()
     },
+    inPlaceChanged,
+    resolved: () => inPlace.look(),
     async stop(limits) {
       stopped = true
       stopHandshake()
@@ -311,6 +389,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       parked.stop()
       detach()
       gate.close()
+      inPlace.close()
       consumer.pauseAll()
       window.clear()
       await drain(window.idle(), limits, () => cancel.abort())
@@ -324,4 +403,16 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       return consumer.lastHeartbeatAt
     },
   }
+}
+
+/** Null where it is gone. */
+async function readRecord(
+  kafka: Pick<KafkaClient, 'readRange'>,
+  { topic, partition, offset }: SourcePosition,
+): Promise<KafkaRecord | null> {
+  for await (const { records } of kafka.readRange({ topic, partition, from: offset, to: offset + 1 })) {
+    const [record] = records
+    if (record !== undefined) return copiedRecord(record)
+  }
+  return null
 }

@@ -1,15 +1,17 @@
-import { awaitsHandshake, stopsWithoutRequest } from '@barnabas/core'
+import { awaitsHandshake, blockedText, blocksOf, stopsWithoutRequest } from '@barnabas/core'
 import type { Command, Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
+import type { InPlaceEvents } from '@barnabas/host'
 import { readHeld } from './held-reader.ts'
 import { createHeldReaders } from './held-readers.ts'
 import type { HeldWish } from './held-readers.ts'
 import type { Deletions } from './deletions.ts'
 import type { Handshakes } from './handshakes.ts'
 import { createRecreations } from './recreations.ts'
+import { createResolutions } from './resolutions.ts'
 import { runSubscription } from './running-subscription.ts'
 import type { FailureCode, FoundOfGroup } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
@@ -45,6 +47,7 @@ export interface DispatcherOptions {
   readonly problemOf: (subscription: Subscription) => string | null
   readonly handshakes: Pick<Handshakes, 'make'>
   readonly deletions: Pick<Deletions, 'tell'>
+  readonly inPlaceEvents: InPlaceEvents
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
@@ -61,6 +64,10 @@ export interface Dispatcher {
   statusChanged(id: string): void
   /** Somebody said `start` at `at`, RFC 3339, perhaps long ago: whatever ended the subscription, or lets it rest, is over. */
   startAgain(id: string, at: string): void
+  /** An operator has said what is to become of a block, perhaps long ago. */
+  resolve(command: Extract<Command, { command: 'start' | 'skip' }>): void
+  /** What is known of the subscription's events that stay where they are is another. */
+  inPlaceChanged(id: string): void
   /**
    * A process has seen that no retry can help this revision. What was said before this process ran is past: it tries
    * again, as after any restart.
@@ -100,6 +107,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const started = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
   const recreations = createRecreations()
+  const resolutions = createResolutions()
   let topicsTimer: NodeJS.Timeout | undefined
   let closed = false
   let hasStarted = false
@@ -119,8 +127,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function heldWishOf(id: string): HeldWish {
     const desired = desiredOf(id)
     if (desired.kind === 'delete') return 'clear'
-    if (desired.kind === 'fail' || awaitsHandshake(desired.subscription, statuses.get(id))) return 'rest'
+    if (
+      desired.kind === 'fail' ||
+      isBlocked(desired.subscription) ||
+      awaitsHandshake(desired.subscription, statuses.get(id))
+    )
+      return 'rest'
     return 'read'
+  }
+
+  function isBlocked(subscription: Subscription): boolean {
+    const { id, generation } = subscription
+    return blocksOf(subscription, options.inPlaceEvents.inPlaceOf(id, generation)).length > 0
   }
 
   function sync(id: string): void {
@@ -175,6 +193,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           timeScale: options.timeScale,
           status: () => statuses.get(id),
           handshakes: options.handshakes,
+          inPlaceEvents: options.inPlaceEvents,
+          resolutionOf: (event) => resolutions.of(event),
           onRunning: (revision, found) =>
             say(id, {
               ...runningStatus(revision, found, options.problemOf(revision)),
@@ -193,8 +213,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           if (code !== 'OTHER') void failed(subscription, error instanceof Error ? error.message : String(error), code)
           throw error
         }),
-      onStarting({ generation, revision }) {
+      onStarting(subscription) {
+        const { generation, revision } = subscription
         const status = statuses.get(id)
+        // It stands where it stood.
+        if (isBlocked(subscription)) return
         if (status?.generation === generation && status.status === 'Running') return
         say(id, { status: 'Starting', reason: 'joining its consumer group', generation, revision })
       },
@@ -208,6 +231,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       },
       async onDeleted() {
         await statuses.remove(id)
+        options.inPlaceEvents.forgetInPlace(id)
         if (subscriptions.get(id) !== undefined) return
         runners.delete(id)
         failures.delete(id)
@@ -378,6 +402,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       void failed(subscription, reason, 'FORBIDDEN_ADDRESS')
     },
     startAgain: (id, at) => void startAgain(id, at),
+    resolve(command) {
+      resolutions.said(command)
+      runners.get(command.subscription)?.resolved()
+    },
+    inPlaceChanged(id) {
+      if (closed) return
+      runners.get(id)?.inPlaceChanged()
+      heldReaders.changed(id)
+    },
     async start() {
       hasStarted = true
       topics = await kafka.admin.topics()
@@ -400,18 +433,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 function runningStatus(
-  { topics, generation, revision }: Subscription,
+  { id, topics, generation, revision }: Subscription,
   found: FoundOfGroup,
   problem: string | null,
 ): StatusWrite {
-  const { skippedOffsets, anew, topicIds } = found
+  const { skippedOffsets, anew, topicIds, blocked } = found
   const reading = `reading ${topics.length === 1 ? '1 topic' : `${topics.length} topics`}`
   const notes = [
     ...(anew.length === 0 ? [] : [anewText(anew)]),
     ...(problem === null ? [] : [`its events are given up (DestinationInvalid): ${problem}`]),
   ]
   const reason = [reading, ...notes].join('; ')
-  return { status: 'Running', reason, generation, revision, topics, topicIds, skippedOffsets }
+  const facts = { generation, revision, topics, topicIds, skippedOffsets, blocked }
+  if (blocked.length > 0) return { status: 'Ready', reason: blockedText(id, blocked), ...facts }
+  return { status: 'Running', reason, ...facts }
 }
 
 function anewText(anew: readonly string[]): string {

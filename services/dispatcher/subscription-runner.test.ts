@@ -21,6 +21,8 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}, isLeader =
   const steps: string[] = []
   const handle = (name: string): RunningSubscription => ({
     statusChanged() {},
+    inPlaceChanged() {},
+    resolved() {},
     replace: ({ revision }) => void steps.push(`${name} replaced by revision ${revision}`),
     stop: ({ drainMs }) => {
       steps.push(`${name} stopped within ${drainMs}`)

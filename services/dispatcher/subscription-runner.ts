@@ -27,6 +27,10 @@ export interface SubscriptionRunner {
   update(desired: Desired): void
   /** Its status is another. */
   statusChanged(): void
+  /** What is known of its events that stay where they are is another. */
+  inPlaceChanged(): void
+  /** An operator has said something of a block. */
+  resolved(): void
   /** Resolves when what is, is what was last asked for. */
   settled(): Promise<void>
   /** Ends it for good. */
@@ -122,6 +126,8 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
       working = working.then(work)
     },
     statusChanged: () => running?.handle.statusChanged(),
+    inPlaceChanged: () => running?.handle.inPlaceChanged(),
+    resolved: () => running?.handle.resolved(),
     settled: () => working,
     async close(drainTimeoutMs) {
       closed = true

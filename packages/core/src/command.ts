@@ -8,6 +8,17 @@ const said = {
   at: z.string().max(100),
 }
 
+/** Which block is meant: one that comes later at the same event has another `since`. */
+const blockSchema = z.object({
+  topic: z.string().min(1).max(249),
+  partition: z.int().nonnegative(),
+  offset: z.int().nonnegative(),
+  since: z.string().max(100),
+})
+
+/** A place at which a subscription is blocked, as it stands in its status. */
+export type BlockPlace = Readonly<z.output<typeof blockSchema>>
+
 const commandSchema = z.discriminatedUnion('command', [
   z.object({
     ...said,
@@ -18,7 +29,14 @@ const commandSchema = z.discriminatedUnion('command', [
     allowedRate: z.int().positive().nullable(),
   }),
   /** Take it up again, whatever has ended it, and end its probation. */
-  z.object({ ...said, command: z.literal('start') }),
+  z.object({
+    ...said,
+    command: z.literal('start'),
+    /** With it the event that it is blocked at is attempted again, with a fresh schedule. */
+    block: blockSchema.optional(),
+  }),
+  /** Go on without the event that it is blocked at, which becomes a dead letter. */
+  z.object({ ...said, command: z.literal('skip'), block: blockSchema }),
   /** For the record (row B8): dead letters are being sent again. `subscription` is what was selected, null for any. */
   z.object({
     ...said,

@@ -258,7 +258,6 @@ test.each<[fields: object, message: string]>([
   [https({ Body: 'x' }), 'Sink.SinkHttpsParameters.Body: is not a mapping of fields to values; write { "Form"'],
   [https({ Body: { Form: 'XML' } }), 'Body.Form: "XML" is not known; one of ORIGINAL, CONSTANT, JSONPATH, TEMPLATE'],
   [{ Transforms: [{ Arn: 'acs:fc:x' }] }, 'Transforms: functions between source and sink are not called here'],
-  [options({ ErrorsTolerance: 'NONE' }), 'RunOptions.ErrorsTolerance: prohibited is not available in this version'],
   [options({ ErrorsTolerance: 'SOME' }), 'RunOptions.ErrorsTolerance: "SOME" is not known; one of NONE, ALL'],
   [options({ MaximumTasks: 0 }), 'RunOptions.MaximumTasks: 0 is not a whole number from 1 to 10000'],
   [options({ Throttling: 0 }), 'RunOptions.Throttling: 0 is not a whole number from 1 to 1000000'],
@@ -295,13 +294,7 @@ test.each<[name: string, problems: readonly string[]]>([
       'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; leave',
     ],
   ],
-  [
-    'refused-prohibited',
-    [
-      'RunOptions.ErrorsTolerance: prohibited is not available in this version; only allowed',
-      'RunOptions.BatchWindow.TimeBasedWindow: is not available in this version',
-    ],
-  ],
+  ['refused-prohibited', ['RunOptions.BatchWindow.TimeBasedWindow: is not available in this version']],
   ['refused-kafka-to-kafka', ['Sink.SinkKafkaParameters.Key: is not available in this version; leave it out']],
   [
     'refused-secrets',

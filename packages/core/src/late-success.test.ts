@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { lateSuccessValue, parseLateSuccess, progressKey } from './late-success.ts'
+import { lateSuccessValue, parseLateSuccess } from './late-success.ts'
+import { progressKey } from './progress-key.ts'
 
 const late = {
   subscriptionId: 'orders-to-billing',

@@ -1,5 +1,6 @@
-import type { DeliveryState, SourcePosition } from './delivery-state.ts'
+import type { SourcePosition } from './delivery-state.ts'
 import { outcomeOfStatus } from './outcome.ts'
+import { progressPosition } from './progress-key.ts'
 
 /**
  * A receiver said that it has taken an event, and said so after the deadline of the attempt (row A7): the retry that is
@@ -23,15 +24,6 @@ export const lateAnswerWithinMs = 180_000
 /** After so long nobody waits for it any more: twice the longest time to live of Event Grid. */
 export const lateSuccessKeptMs = 2 * 86_400_000
 
-/** The key of an event's record in `barnabas.progress`: no part of it can contain a `/`. */
-export function progressKey({
-  subscriptionId,
-  generation,
-  source: { topic, partition, offset },
-}: Pick<DeliveryState, 'subscriptionId' | 'generation' | 'source'>): string {
-  return `${subscriptionId}/${generation}/${topic}/${partition}/${offset}`
-}
-
 export function lateSuccessValue({ redrives, attempt, status, at }: LateSuccess): Buffer {
   return Buffer.from(
     JSON.stringify({ kind: 'late-success', redrives, attempt, status, at: new Date(at).toISOString() }),
@@ -40,9 +32,8 @@ export function lateSuccessValue({ redrives, attempt, status, at }: LateSuccess)
 
 /** What stands in a record of `barnabas.progress`; null where it is no late success, whatever was written there. */
 export function parseLateSuccess(key: string, value: Buffer): LateSuccess | null {
-  const position = /^([a-z0-9-]{1,63})\/(\d{1,15})\/([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})$/.exec(key)
+  const position = progressPosition(key)
   if (position === null || value.length > 1_024) return null
-  const [, subscriptionId = '', generation, topic = '', partition, offset] = position
   const { kind, redrives, attempt, status, at } = parsed(value)
   if (kind !== 'late-success' || typeof at !== 'string') return null
   const numbers = [redrives, attempt, status, Date.parse(at)]
@@ -51,9 +42,7 @@ export function parseLateSuccess(key: string, value: Buffer): LateSuccess | null
   // What is no success, or of no attempt, withdraws nothing.
   if (ofRedrives < 0 || ofAttempt < 1 || outcomeOfStatus(ofStatus) !== 'Delivered') return null
   return {
-    subscriptionId,
-    generation: Number(generation),
-    source: { topic, partition: Number(partition), offset: Number(offset) },
+    ...position,
     redrives: ofRedrives,
     attempt: ofAttempt,
     status: ofStatus,

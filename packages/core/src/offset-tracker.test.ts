@@ -235,3 +235,52 @@ test('a thousand open records, every second one done: they fit, and the next has
   tracker.finish(open[0]!)
   expect(tracker.takeable([takeable], room)).toBe(1)
 })
+
+test('what is not under way is taken again after it was rewound, what is done or under way is not', () => {
+  const before = createOffsetTracker(10)
+  const [at10, at11, at12, at13] = [10, 11, 12, 13].map((offset) => before.take(offset)!) as [
+    OpenRecord,
+    OpenRecord,
+    OpenRecord,
+    OpenRecord,
+  ]
+  at10.isUnderWay = true
+  before.finish(at12)
+  const tracker = before.rewound()
+  expect([at10, at11, at13].map(({ isGivenBack }) => isGivenBack)).toEqual([false, true, true])
+  expect(tracker).toMatchObject({ next: 11, committable: 10, openCount: 1 })
+  expect(tracker.doneBeyond()).toEqual([{ from: 12, to: 13 }])
+  const again = tracker.take(11)!
+  expect(tracker.take(12)).toBeNull()
+  tracker.finish(again)
+  expect(tracker.doneBeyond()).toEqual([{ from: 11, to: 13 }])
+  expect(tracker.committable).toBe(10)
+  tracker.finish(at10)
+  expect(tracker).toMatchObject({ next: 13, committable: 13, openCount: 0 })
+})
+
+test('one under way beyond where reading goes on is passed over, and holds back what may be committed', () => {
+  const before = createOffsetTracker(0)
+  const [, at1] = [before.take(0)!, before.take(1)!] as const
+  at1.isUnderWay = true
+  const tracker = before.rewound().rewound()
+  expect(tracker).toMatchObject({ next: 0, committable: 0, openCount: 1 })
+  tracker.finish(tracker.take(0)!)
+  expect(tracker.take(1)).toBeNull()
+  expect(tracker).toMatchObject({ next: 2, committable: 1 })
+  tracker.finishAt(1)
+  expect(tracker).toMatchObject({ next: 2, committable: 2, openCount: 0 })
+})
+
+test('finished by its offset before it was taken, it is never taken', () => {
+  const tracker = createOffsetTracker(5, [{ from: 6, to: 7 }])
+  tracker.finishAt(8)
+  tracker.finishAt(5)
+  tracker.finishAt(4)
+  expect(tracker.doneBeyond()).toEqual([
+    { from: 5, to: 6 },
+    { from: 6, to: 7 },
+    { from: 8, to: 9 },
+  ])
+  expect([5, 6, 7, 8].map((offset) => tracker.take(offset)?.offset ?? null)).toEqual([null, null, 7, null])
+})

@@ -23,6 +23,13 @@ export interface OffsetTracker {
   /** The record to be finished later, or null for one that was done in an earlier life. */
   take(offset: number): OpenRecord | null
   finish(record: OpenRecord): void
+  /** The same by its offset, whether it is open here or has not been taken yet; for what is kept outside (`barnabas.progress`). */
+  finishAt(offset: number): void
+  /**
+   * A tracker that goes on from here with everything that is open and not under way to be taken again, from the first of
+   * it. This one is not to be used any more.
+   */
+  rewound(): OffsetTracker
   /** Whether an earlier life has done it: `take` would give null for it. */
   wasDone(offset: number): boolean
   /** Reading has gone on to here without a record (the end of a batch, a compacted gap). */
@@ -41,6 +48,10 @@ export interface OpenRecord {
   readonly offset: number
   /** Only the tracker that gave it sets it. */
   isDone: boolean
+  /** Set by whoever works at it: it stays open when the others are handed over again. */
+  isUnderWay?: boolean
+  /** Only the tracker sets it: it is to be taken again, and this one is nobody's any more. */
+  isGivenBack?: boolean
 }
 
 /**
@@ -72,6 +83,11 @@ const sweptAtLeast = 256
 
 /** A tracker that starts at `start`, the first offset to be read. `doneBefore` is in order. */
 export function createOffsetTracker(start: number, doneBefore: readonly OffsetRange[] = []): OffsetTracker {
+  return trackerOf(start, doneBefore, [])
+}
+
+/** `underWay`: taken from an earlier tracker, in order, and not finished; as `ahead` for `take`, and open for commits. */
+function trackerOf(start: number, doneBefore: readonly OffsetRange[], underWay: readonly OpenRecord[]): OffsetTracker {
   let next = start
   /**
    * What was taken, in order; from time to time those that are done are swept out. A `Set` of what is open would be simpler,
@@ -80,9 +96,9 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
   const taken: OpenRecord[] = []
   /** In `taken`: everything before it is done. */
   let first = 0
-  let openCount = 0
+  let openCount = underWay.length
   /** What is left of an earlier life: ranges that reading has not passed. */
-  let ahead = doneBefore
+  let ahead = underWay.reduce((ranges, { offset }) => withOffset(ranges, offset), doneBefore)
 
   function sweep(): void {
     let kept = 0
@@ -91,13 +107,18 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
     first = 0
   }
 
+  function stillUnderWay(): readonly OpenRecord[] {
+    return underWay.length === 0 ? underWay : underWay.filter(({ isDone }) => !isDone)
+  }
+
   return {
     get next() {
       return next
     },
     get committable() {
       while (taken[first]?.isDone === true) first += 1
-      return taken[first]?.offset ?? next
+      const own = taken[first]?.offset ?? next
+      return stillUnderWay().reduce((lowest, { offset }) => Math.min(lowest, offset), own)
     },
     get openCount() {
       return openCount
@@ -107,7 +128,7 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
       next = offset + 1
       while (ahead[0] !== undefined && ahead[0].to <= offset) ahead = ahead.slice(1)
       if (ahead[0] !== undefined && ahead[0].from <= offset) return null
-      const record = { offset, isDone: false }
+      const record = { offset, isDone: false, isUnderWay: false, isGivenBack: false }
       taken.push(record)
       openCount += 1
       return record
@@ -117,6 +138,25 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
       record.isDone = true
       openCount -= 1
       if (taken.length > 2 * openCount + sweptAtLeast) sweep()
+    },
+    finishAt(offset) {
+      const open = [...stillUnderWay(), ...taken].find((each) => each.offset === offset && !each.isDone)
+      if (open !== undefined) this.finish(open)
+      else if (offset >= next) ahead = withOffset(ahead, offset)
+    },
+    rewound() {
+      const open = taken.filter(({ isDone }) => !isDone)
+      const kept = [...stillUnderWay(), ...open.filter(({ isUnderWay }) => isUnderWay === true)]
+      const given = open.filter(({ isUnderWay }) => isUnderWay !== true)
+      // Those under way count as done here, and as open there.
+      const done = kept.reduce((ranges, { offset }) => withOffset(ranges, offset), this.doneBeyond())
+      for (const record of given) record.isGivenBack = true
+      const from = given[0]?.offset ?? next
+      return trackerOf(
+        from,
+        done.filter(({ to }) => to > from),
+        kept.toSorted((one, other) => one.offset - other.offset),
+      )
     },
     wasDone: (offset) => ahead.some(({ from, to }) => from <= offset && offset < to),
     skipTo(offset) {
@@ -153,7 +193,22 @@ export function createOffsetTracker(start: number, doneBefore: readonly OffsetRa
       }
       if (next > cursor) ranges.push({ from: cursor, to: next })
       for (const { from, to } of ahead) if (to > next) ranges.push({ from: Math.max(from, next), to })
-      return ranges
+      return stillUnderWay().reduce((left, { offset }) => withoutOffset(left, offset), ranges)
     },
   }
+}
+
+function withOffset(ranges: readonly OffsetRange[], offset: number): readonly OffsetRange[] {
+  if (ranges.some(({ from, to }) => from <= offset && offset < to)) return ranges
+  return [...ranges, { from: offset, to: offset + 1 }].toSorted((one, other) => one.from - other.from)
+}
+
+function withoutOffset(ranges: readonly OffsetRange[], offset: number): OffsetRange[] {
+  return ranges.flatMap(({ from, to }) => {
+    if (offset < from || offset >= to) return [{ from, to }]
+    return [
+      { from, to: offset },
+      { from: offset + 1, to },
+    ].filter((part) => part.from < part.to)
+  })
 }

@@ -272,7 +272,6 @@ test.each<[field: object, message: string]>([
 })
 
 test.each<[field: object, message: string]>([
-  [{ faultTolerance: 'prohibited' }, 'faultTolerance: prohibited is not available in this version; only allowed'],
   [{ order: 'key' }, 'order: key is not available in this version; only none'],
   [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
   [{ order: null }, 'order: null is not known; only none is possible'],

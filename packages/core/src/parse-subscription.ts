@@ -236,6 +236,7 @@ function resolve(
       rate: rateOf(written.rate, timeScale),
       batch: batchOf(written.batch, written.notation, eventGrid),
       retry: retryPolicyOf(spec, timeScale),
+      ...(written.faultTolerance === 'prohibited' ? { faultTolerance: 'prohibited' } : {}),
       handshake: written.handshake ?? 'none',
       probation: written.probation === 'none' ? null : probationPolicyOf(probationSpecOf(written.probation), timeScale),
       deadLetter,
@@ -259,7 +260,7 @@ function deadLetterOf({ deadLetter }: WrittenSubscription, defaultTopic: string)
 
 function warningsOf(written: WrittenSubscription, deadLetter: Subscription['deadLetter']): string[] {
   const warnings: string[] = []
-  if (deadLetter === null) {
+  if (deadLetter === null && written.faultTolerance !== 'prohibited') {
     warnings.push('deadLetter: none: events whose retries are exhausted will be discarded, and only counted')
   }
   warnings.push(...batchWarnings(written))

@@ -29,6 +29,7 @@ test('the first status begins the history', () => {
     handshake: null,
     probation: null,
     parked: 0,
+    blocked: [],
     started: null,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })

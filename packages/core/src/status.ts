@@ -16,6 +16,22 @@ const statusChangeSchema = z.object({
   reason: z.string(),
 })
 
+const blockedEventSchema = z.object({
+  topic: z.string(),
+  partition: z.int(),
+  offset: z.int(),
+  eventId: z.string().nullable(),
+  attempts: z.int(),
+  lastOutcome: z.string().nullable(),
+  since: z.string(),
+})
+
+/** An event that a subscription is blocked at (row B5). `since` is RFC 3339; `eventId` is null where nobody knows it. */
+export type BlockedEvent = Readonly<z.output<typeof blockedEventSchema>>
+
+/** Of more blocks than these a status names the first; the reason says how many there are. */
+export const blockedNamedMax = 100
+
 const statusRecordSchema = z.object({
   id: z.string(),
   status: z.enum(subscriptionStatuses),
@@ -30,6 +46,7 @@ const statusRecordSchema = z.object({
   handshake: handshakeSchema.nullable().default(null).catch(null),
   probation: z.object({ cause: z.string(), since: z.string(), until: z.string() }).nullable().default(null),
   parked: z.int().default(0),
+  blocked: z.array(blockedEventSchema).default([]).catch([]),
   started: z.string().nullable().default(null),
   history: z.array(statusChangeSchema),
 })
@@ -62,6 +79,8 @@ export interface StatusRecord {
   readonly probation: { readonly cause: string; readonly since: string; readonly until: string } | null
   /** How many of its events wait for a retry. */
   readonly parked: number
+  /** The events that it is blocked at, by topic, partition and offset. */
+  readonly blocked: readonly BlockedEvent[]
   /** `at` of the last `start` that was taken up, null for none. */
   readonly started: string | null
   /** The last 20 changes, the oldest first. */
@@ -87,6 +106,8 @@ export interface WantedStatus {
   /** When it is known; times in ms since the epoch. */
   readonly probation?: { readonly cause: string; readonly since: number; readonly until: number } | null
   readonly parked?: number
+  /** When it is known. */
+  readonly blocked?: readonly BlockedEvent[]
   readonly started?: string | undefined
   readonly now: number
 }
@@ -113,6 +134,7 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const sameHandshake = JSON.stringify(last?.handshake) === JSON.stringify(handshake)
   const probation = wanted.probation === undefined ? (last?.probation ?? null) : writtenProbation(wanted.probation)
   const parked = wanted.parked ?? last?.parked ?? 0
+  const blocked = (wanted.blocked ?? last?.blocked ?? []).slice(0, blockedNamedMax)
   const started = wanted.started ?? last?.started ?? null
   const sameFacts =
     last?.started === started &&
@@ -121,6 +143,7 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     sameIds(last.topicIds, topicIds) &&
     last.skippedOffsets === skippedOffsets &&
     last.parked === parked &&
+    JSON.stringify(last.blocked) === JSON.stringify(blocked) &&
     last.probation?.since === probation?.since &&
     last.probation?.until === probation?.until
   if (sameReason && last.revision === revision && sameFacts) return null
@@ -139,6 +162,7 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     handshake,
     probation,
     parked,
+    blocked,
     started,
     history: sameReason
       ? history

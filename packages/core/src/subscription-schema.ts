@@ -71,7 +71,7 @@ export const subscriptionSchema = mapping({
   mode: oneOf(['binary', 'structured']),
   concurrency: field((value, report) => readNumber(value, report, 1, concurrencyMax)).optional(),
   retry: retrySchema.optional(),
-  faultTolerance: oneOf(['allowed'], ['prohibited']),
+  faultTolerance: oneOf(['allowed', 'prohibited']),
   order: oneOf(['none'], ['key', 'partition']),
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),

@@ -48,6 +48,8 @@ export interface Subscription {
   /** How many events share a request. */
   readonly batch: BatchLimits
   readonly retry: RetryPolicy
+  /** Stop at an event whose retries are exhausted; absent: go on without it. */
+  readonly faultTolerance?: 'prohibited'
   /** How its receiver is asked before any event is sent. */
   readonly handshake: HandshakeForm
   /** When its endpoint is left to rest; null for never. */

@@ -41,6 +41,7 @@ export const deadLetterReasons = [
   'DeliveryMetadataMalformed',
   'RecordTooLarge',
   'SubscriptionDeleted',
+  'SkippedByOperator',
 ] as const
 
 export type DeadLetterReason = (typeof deadLetterReasons)[number]

@@ -1,5 +1,13 @@
 import { deadLetterRecords, retryHeaders, tierFor, tierPartition } from '@barnabas/core'
-import type { DeadLetter, DeliveryState, KafkaRecord, OutgoingRecord, Tier, Verdict } from '@barnabas/core'
+import type {
+  DeadLetter,
+  DeliveryState,
+  InPlaceEvent,
+  KafkaRecord,
+  OutgoingRecord,
+  Tier,
+  Verdict,
+} from '@barnabas/core'
 import type { Owner } from './owner.ts'
 import type { Writers } from './writers.ts'
 
@@ -8,6 +16,8 @@ export interface Parcel {
   /** As it was read; its members are looked at only when they are written again. */
   readonly record: Pick<KafkaRecord, 'key' | 'value' | 'headers'>
   readonly state: DeliveryState
+  /** Of the event in it; null where it could not be read. */
+  readonly eventId?: string | null
 }
 
 /** How a dead letter of this parcel looks. */
@@ -22,6 +32,8 @@ export interface DeadLetterDetails {
 export type CarriedOut =
   /** Durable. `wroteRecord`: because another record was written. */
   | { readonly kind: 'durable'; readonly wroteRecord: boolean; readonly verdict: Verdict }
+  /** It stays where it is, which is written down; its offset must not be committed. */
+  | { readonly kind: 'in-place'; readonly verdict: Verdict; readonly event: InPlaceEvent }
   /** Nothing may be done for it any more (its partition is lost): its offset must not be committed. */
   | { readonly kind: 'abandoned' }
 
@@ -48,6 +60,8 @@ export type HeldTopic =
 export interface CarryOutOptions {
   readonly writers: Writers
   readonly heldTopics: HeldTopics
+  /** Writes down what is known of an event that stays where it is; false when it is no longer ours. */
+  readonly keepInPlace: (event: InPlaceEvent, owner: Owner) => Promise<boolean>
   /** Sorted by delay, `now` first. */
   readonly tiers: readonly Tier[]
   readonly tierTopic: (tier: Tier) => string
@@ -116,7 +130,7 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
         return writeLetter(verdict, parcel.record, parcel.state, deadLetter(), owner)
       case 'retry-in-place':
       case 'block':
-        throw new Error(`${verdict.kind} is not available in this version; \`apply\` refuses what would lead to it`)
+        return keepInPlace(verdict, parcel, owner)
       default:
         return verdict satisfies never
     }
@@ -151,6 +165,21 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     const { key, headers } = parcel.record
     const tooLarge = { kind: 'dead-letter', reason: 'RecordTooLarge' } as const
     return writeLetter(tooLarge, { key, value: null, headers }, parcel.state, deadLetter(), owner)
+  }
+
+  /** Counted for good before anything else is done with it: a restart goes on from there (row B5). */
+  async function keepInPlace(
+    verdict: Extract<Verdict, { kind: 'retry-in-place' | 'block' }>,
+    { state, eventId = null }: Parcel,
+    owner: Owner,
+  ): Promise<CarriedOut> {
+    const at = now()
+    const standing =
+      verdict.kind === 'block'
+        ? ({ kind: 'blocked', reason: verdict.reason, since: at } as const)
+        : ({ kind: 'waiting', dueAt: verdict.dueAt } as const)
+    const event: InPlaceEvent = { state: { ...state, hops: 0 }, eventId, standing, at }
+    return (await options.keepInPlace(event, owner)) ? { kind: 'in-place', verdict, event } : { kind: 'abandoned' }
   }
 
   function writeLetter(

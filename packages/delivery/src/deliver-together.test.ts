@@ -81,6 +81,7 @@ function engine(answers: Answers, { draws = [0], writes = async () => {}, onAtte
     },
     writers,
     carryOut: createCarryOut({
+      keepInPlace: async () => true,
       heldTopics: { find: async () => ({ kind: 'refused' }) },
       writers,
       tiers,

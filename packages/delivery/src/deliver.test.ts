@@ -99,6 +99,7 @@ function engine(
     ...(changed.write === undefined ? {} : { write: changed.write }),
   }
   const carryOut = createCarryOut({
+    keepInPlace: async () => true,
     heldTopics: { find: async () => changed.held ?? { kind: 'there', topic: 'barnabas.held.orders', partitions: 4 } },
     writers,
     tiers,

@@ -59,6 +59,10 @@ export interface Delivery {
   readonly owner: Owner
   /** When this attempt was due, null for the first. */
   readonly dueAt: number | null
+  /** It stays where it is until it is delivered, or its subscription goes on without it; else its retries leave for the tiers. */
+  readonly inPlace?: boolean
+  /** It failed, and stays: told before that is written down. */
+  readonly onStays?: () => void
   /** Cuts the attempt off: it is counted, is `Canceled`, and its verdict is still carried out. */
   readonly signal: AbortSignal
 }
@@ -146,11 +150,11 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   }
 
   /** Null when an attempt may be made. The first one always may; a later one unless its receiver took the event after all. */
-  function verdictWithoutAttempt({ subscription, parcel: { state } }: Delivery): Verdict | null {
+  function verdictWithoutAttempt({ subscription, parcel: { state }, inPlace }: Delivery): Verdict | null {
     if (state.attempts === 0) return null
     if (options.lateSuccesses.lateSuccessOf(state) !== null) return { kind: 'done' }
     const counted = { ...state, attempts: countedAttempts(state, subscription.retry) }
-    return verdictWhenDue(counted, subscription.retry, now(), handlingOf(subscription))
+    return verdictWhenDue(counted, subscription.retry, now(), handlingOf(subscription, inPlace))
   }
 
   /** What follows from an attempt for one of its events. `chance` is in [0, 1), and the same for all of one attempt. */
@@ -163,22 +167,24 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     if (result.isNoRequest === true) return withoutRequest(delivery, result.error ?? '')
     const state = afterAttempt(parcel.state, result, subscription.retry)
     const attempts = countedAttempts(state, subscription.retry)
-    const scheduled = verdictAfterAttempt(result, attempts, subscription.retry, handlingOf(subscription), chance)
+    const handling = handlingOf(subscription, delivery.inPlace)
+    const scheduled = verdictAfterAttempt(result, attempts, subscription.retry, handling, chance)
     const verdict = obeyingRetryAfter(scheduled, result, state.expiryTime)
     if (result.lateAnswer !== undefined && verdict.kind === 'retry') {
       void awaitLateAnswer(result.lateAnswer, state, options.lateSuccesses, options.logger)
     }
+    if (verdict.kind === 'retry-in-place' || verdict.kind === 'block') delivery.onStays?.()
     const details = (): DeadLetterDetails => deadLetterDetails(subscription, result)
     const latenessMs = dueAt === null ? null : result.startedAt - dueAt
     const about = { state, event, subscription, result, latenessMs }
-    const carried = carryOut(verdict, { record: parcel.record, state }, details, owner)
+    const carried = carryOut(verdict, { record: parcel.record, state, eventId: idOf(event) }, details, owner)
     return carried instanceof Promise ? carried.then((written) => reported(written, about)) : reported(carried, about)
   }
 
   /** Neither an attempt nor an outcome: what there was of both stays as it was. */
   function withoutRequest(delivery: Delivery, message: string): NoRequest | Promise<CarriedOut> {
     const { subscription, event, parcel, owner } = delivery
-    const verdict = verdictWithoutRequest(subscription, handlingOf(subscription))
+    const verdict = verdictWithoutRequest(subscription, handlingOf(subscription, delivery.inPlace))
     if (verdict === null) return { kind: 'no-request', message }
     const state = { ...parcel.state, lastError: message }
     return settle(verdict, { ...parcel, state }, { subscription, event }, owner)
@@ -187,7 +193,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   async function skip(parcel: Parcel, subscription: Subscription, probation: Probation, owner: Owner) {
     const { retry, probation: policy } = subscription
     if (policy === null) throw new TypeError(`${subscription.id} knows no probation`)
-    const handling = handlingOf(subscription)
+    const handling = handlingOf(subscription, false)
     if (options.lateSuccesses.lateSuccessOf(parcel.state) !== null) {
       return settle({ kind: 'done' }, parcel, { subscription, event: null }, owner)
     }
@@ -203,7 +209,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   ): Promise<CarriedOut> {
     const details = deadLetterDetails(subscription, null)
     const toCarryOut = unlessItFeedsItself(verdict, subscription, details)
-    const carried = await carryOut(toCarryOut, parcel, () => details, owner)
+    const carried = await carryOut(toCarryOut, { ...parcel, eventId: idOf(event) }, () => details, owner)
     return reported(carried, { state: parcel.state, event, subscription, result: null, latenessMs: null })
   }
 
@@ -222,7 +228,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   }
 
   function reported(carried: CarriedOut, about: Omit<DeliveryReport, 'verdict'>): CarriedOut {
-    if (carried.kind === 'durable') report({ ...about, verdict: carried.verdict })
+    if (carried.kind === 'durable' || carried.kind === 'in-place') report({ ...about, verdict: carried.verdict })
     return carried
   }
 
@@ -285,6 +291,10 @@ function attemptOptions(
   }
 }
 
+function idOf(event: CloudEvent | null): string | null {
+  return event?.attributes.get('id') ?? null
+}
+
 const destinations = new WeakMap<Subscription, string>()
 
 /** Once per revision of a subscription, because reading a URL costs as much as the rest of a verdict. */
@@ -296,8 +306,11 @@ function destinationOf(subscription: Subscription): string {
   return destination
 }
 
-function handlingOf(subscription: Subscription): Handling {
-  return { faultTolerance: 'allowed', order: 'none', deadLettering: subscription.deadLetter !== null }
+/** What is in tiers has left its place, and follows `allowed` whatever its subscription says (design, "Fault tolerance"). */
+function handlingOf(subscription: Subscription, inPlace = false): Handling {
+  const deadLettering = subscription.deadLetter !== null
+  if (!inPlace) return { faultTolerance: 'allowed', order: 'none', deadLettering }
+  return { faultTolerance: subscription.faultTolerance ?? 'allowed', order: 'none', deadLettering }
 }
 
 /**

@@ -12,6 +12,8 @@ export interface PlacingOptions extends PlaceLookupOptions {
   /** Where one starts is not known, and nobody is to guess. */
   readonly onNoPlace: (at: TopicPartition) => void
   readonly onSkipped: ((at: TopicPartition, offsets: number) => void) | undefined
+  /** What must be known before anything of them is handed over; on trouble it is asked again. */
+  readonly beforePlaced?: (() => Promise<void>) | undefined
 }
 
 /**
@@ -41,7 +43,7 @@ async function place(
   isMoot: () => boolean,
 ): Promise<readonly OwnPartition[] | null> {
   if (unplaced.length === 0) return []
-  const found = await lookUpPlaces(options, unplaced)
+  const [found] = await Promise.all([lookUpPlaces(options, unplaced), options.beforePlaced?.()])
   if (isMoot()) return null
   if (found.kind === 'unknown') {
     options.onNoPlace(found.at)

@@ -7,7 +7,7 @@ import { placePartitions } from './placing.ts'
 import type { PlacingOptions } from './placing.ts'
 import { watchRecreatedTopics } from './recreated-topics.ts'
 import { trackPartition } from './tracked-partition.ts'
-import type { CommittingPartition, OwnPartition, PartitionSurroundings } from './tracked-partition.ts'
+import type { HoldablePartition, OwnPartition, PartitionSurroundings } from './tracked-partition.ts'
 
 /**
  * A consumer whose partitions each have an offset tracker, and whose commits follow what is done.
@@ -27,7 +27,7 @@ export interface TrackedConsumer {
   start(): Promise<void>
   /** Stops fetching; what was handed over may still be finished. */
   pauseAll(): void
-  /** Hands over again, when it is read again, what was taken and not finished. Nothing of it may be under way. */
+  /** Hands over again, when it is read again, what was taken, is not finished and not under way. */
   rewind(): void
   /** Commits what is done and leaves the group; what is still under way is lost to this process. */
   stop(): Promise<void>
@@ -45,9 +45,13 @@ export interface TrackedConsumerOptions {
   /** Where a gained partition starts; when that is unknown the consumer does not go on (`onNoPlace` is called). */
   readonly startPlace: (partition: TopicPartition, found: FoundPartition) => StartPlace
   readonly onNoPlace: (partition: TopicPartition) => void
+  /** What must be known before a gained partition is read; on trouble it is asked again. */
+  readonly beforePlaced?: () => Promise<void>
+  /** A gained partition has its place, and nothing of it was handed over yet. */
+  readonly onGained?: (partition: HoldablePartition) => void
   /** Must not wait: takes each record, or seeks back to the first that it does not take. */
-  readonly onRecords: (partition: CommittingPartition, records: readonly KafkaRecord[]) => void
-  readonly onLost?: (partition: CommittingPartition) => void
+  readonly onRecords: (partition: HoldablePartition, records: readonly KafkaRecord[]) => void
+  readonly onLost?: (partition: HoldablePartition) => void
   /**
    * Before the group is joined anew: hand nothing more over, and finish what is under way. What is finished when it
    * resolves is committed before the join, so that no other member does it again. Called too, without waiting, when the
@@ -219,8 +223,9 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     for (const each of placed) {
       partitions.set(keyOf(each), each)
       consumer.seek(each, each.tracker.next)
+      options.onGained?.(each)
+      each.resume()
     }
-    if (!draining) consumer.resume(placed)
     options.onPlaced(assignment)
   }
 

@@ -27,8 +27,20 @@ export interface CommittingPartition extends TrackedPartition {
   committedAll(): Promise<boolean>
 }
 
+/** For a reader that waits for single records of it. */
+export interface HoldablePartition extends CommittingPartition {
+  /** Reads no further, whoever resumes it, until `release`. */
+  hold(): void
+  /** Reads on: what was taken, is not finished and not under way is handed over again. */
+  release(): void
+  /** As `finish`, for a record that may not have been taken yet. */
+  finishAt(offset: number, wroteRecord: boolean): void
+  /** Nothing below it is read here. */
+  readonly start: number
+}
+
 /** What the consumer knows of its partition beside what it shows. */
-export interface OwnPartition extends CommittingPartition {
+export interface OwnPartition extends HoldablePartition {
   isLost: boolean
   readonly tracker: OffsetTracker
   /** Nothing was handed over since `rewind`: what says that reading has gone on was fetched before it. */
@@ -41,7 +53,7 @@ export interface OwnPartition extends CommittingPartition {
   position(): CommitPosition
   /** How many of the next records may be taken. */
   takeable(records: readonly KafkaRecord[]): number
-  /** Hands over again what was taken and not finished, of which nothing may be under way. What is done stays done. */
+  /** Hands over again what was taken, is not finished and not under way. What is done stays done. */
   rewind(): void
   /** Takes no more records, from this one on, until some that are open are finished. False when it may go on at once. */
   fill(next: KafkaRecord): boolean
@@ -71,6 +83,7 @@ export function trackPartition(
 ): OwnPartition {
   let tracker = createOffsetTracker(place.offset, place.done)
   let isFull = false
+  let isHeld = false
 
   /** With half of the room free again, so that it does not stop for every record. */
   function hasRoomAgain(): boolean {
@@ -80,6 +93,14 @@ export function trackPartition(
   function isCommitted(): boolean {
     const { offset, metadata } = own.position()
     return own.committed?.offset === offset && own.committed.metadata === metadata
+  }
+
+  function finished(wroteRecord: boolean): void {
+    if (isFull && hasRoomAgain()) {
+      isFull = false
+      own.resume()
+    }
+    if (!own.isLost) onFinished(wroteRecord)
   }
 
   const own: OwnPartition = {
@@ -100,13 +121,24 @@ export function trackPartition(
       return own.isLost ? undefined : settled()
     },
     take: (offset) => tracker.take(offset),
+    start: place.offset,
     finish(record, wroteRecord) {
       tracker.finish(record)
-      if (isFull && hasRoomAgain()) {
-        isFull = false
-        own.resume()
-      }
-      if (!own.isLost) onFinished(wroteRecord)
+      finished(wroteRecord)
+    },
+    finishAt(offset, wroteRecord) {
+      tracker.finishAt(offset)
+      finished(wroteRecord)
+    },
+    hold() {
+      isHeld = true
+      own.pause()
+    },
+    release() {
+      if (!isHeld) return
+      isHeld = false
+      own.rewind()
+      own.resume()
     },
     wasDone: (offset) => tracker.wasDone(offset),
     async committedAll() {
@@ -122,7 +154,7 @@ export function trackPartition(
       if (!own.isLost) consumer.pause([own])
     },
     resume() {
-      if (!own.isLost && !isDraining() && !isFull) consumer.resume([own])
+      if (!own.isLost && !isDraining() && !isFull && !isHeld) consumer.resume([own])
     },
     seek(offset) {
       if (!own.isLost) consumer.seek(own, offset)
@@ -144,7 +176,7 @@ export function trackPartition(
     },
     rewind() {
       if (own.isLost || tracker.openCount === 0) return
-      tracker = createOffsetTracker(tracker.committable, tracker.doneBeyond())
+      tracker = tracker.rewound()
       own.isRewound = true
       consumer.seek(own, tracker.next)
       // It has room again; whoever wants nothing read pauses it anew.

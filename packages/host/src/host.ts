@@ -95,6 +95,8 @@ export interface Host {
   readonly toldElsewhere: Set<string>
   /** What `opening` gives; when Kafka does not let us, it ends the start with a sentence. */
   opened<Service>(opening: Promise<Service>): Promise<Service>
+  /** Which events stay where they are, and which block their subscriptions; known once `followProgress` has resolved. */
+  readonly inPlace: InPlaceEvents
   /** Whoever makes retries calls it first: resolves when it is known which of them need not be made. */
   followProgress(): Promise<void>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
@@ -104,6 +106,11 @@ export interface Host {
   /** Called for each delivery whose verdict was carried out. */
   onDelivery(listener: (report: DeliveryReport) => void): void
 }
+
+export type InPlaceEvents = Pick<
+  ProgressLog,
+  'caughtUp' | 'inPlaceOf' | 'keepInPlace' | 'removeInPlace' | 'forgetInPlace' | 'onInPlace'
+>
 
 export interface HostOptions {
   readonly config: Config
@@ -195,7 +202,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     logger,
   })
   const commands = openCommandLog({ kafka, names, logger })
-  const progress = openProgressLog({ kafka, names, now: Date.now, logger })
+  const progress = openProgressLog({ kafka, names, now: Date.now, onMissing: mend, logger })
   service.closers.add('progress', () => progress.stop())
   service.closers.add('subscriptions', () => registry.stop())
   service.closers.add('statuses', () => statuses.stop())
@@ -281,6 +288,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     const carryOut = createCarryOut({
       writers,
       heldTopics,
+      keepInPlace: (event, owner) => progress.keepInPlace(event, owner),
       tiers,
       tierTopic: (tier) => names.retryTopic(tier.name),
       tierPartitions,
@@ -331,6 +339,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
     probations: () => (openedProbations ??= openProbations()),
     rates,
+    inPlace: progress,
     mayHold: async (id) => (await heldTopics.find(id)).kind !== 'refused',
     toldElsewhere,
     opened: (opening) =>

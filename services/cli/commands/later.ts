@@ -3,7 +3,7 @@ import { notAvailable } from '../refusal.ts'
 
 /** Commands of later versions, so that they are refused by name instead of as unknown. */
 export function addLaterCommands(program: Command): void {
-  for (const name of ['pause', 'skip']) addLater(program, name, `barnabas ${name}`)
+  for (const name of ['pause']) addLater(program, name, `barnabas ${name}`)
 }
 
 function addLater(parent: Command, name: string, shown: string): void {

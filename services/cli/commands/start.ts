@@ -6,34 +6,50 @@ import { readSurroundings, withCluster } from '../cluster.ts'
 import { findSubscription } from '../find-subscription.ts'
 import { operatorOf, putOnRecord } from '../operator.ts'
 import { Refusal } from '../refusal.ts'
+import { afterwards, eventText, resolveBlock } from '../resolve-block.ts'
 import { openStore } from '../store.ts'
 import type { Store } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
+import { eventOption } from './event-option.ts'
 import { outputOption } from './output-option.ts'
 
 /** How long a dispatcher is waited for. */
 const answeredWithinMs = 30_000
 const lookEveryMs = 50
 
+interface StartOptions {
+  readonly event?: string
+  readonly output?: 'json'
+}
+
 export function addStart(program: Command, terminal: Terminal): void {
   program
     .command('start')
-    .description('take a subscription up again: end its probation, or try anew what ended as Start Failed')
+    .description(
+      'take a subscription up again: end its probation, try anew what ended as Start Failed, or attempt again what it is blocked at',
+    )
     .argument('<id>', 'of the subscription')
+    .addOption(eventOption())
     .addOption(outputOption(['json']))
     .addHelpText(
       'after',
       '\nExample:\n  barnabas start orders-to-billing\n\nSaying it of one that runs changes nothing.',
     )
-    .action((id: string, options: { readonly output?: 'json' }) => start(terminal, id, options.output === 'json'))
+    .action((id: string, options: StartOptions) => start(terminal, id, options))
 }
 
-async function start(terminal: Terminal, id: string, isJson: boolean): Promise<void> {
+async function start(terminal: Terminal, id: string, { event, output }: StartOptions): Promise<void> {
+  const isJson = output === 'json'
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
     const store = await openStore(cluster)
     findSubscription(store, id)
     const before = store.statuses.get(id)
+    if (event !== undefined || (before?.blocked.length ?? 0) > 0) {
+      const { block, status } = await resolveBlock(cluster, store, terminal, { id, command: 'start', event })
+      if (isJson) return terminal.print(JSON.stringify({ id, started: block, status }, null, 2))
+      return terminal.print(`${id}: ${eventText(block)} is attempted again; ${afterwards(status)}`)
+    }
     const at = await say(cluster, id, terminal)
     const status = await answerOf(store, id, at)
     if (status === null) {

@@ -1,7 +1,8 @@
-import { destinationForDisplay, formatDuration, rfc3339 } from '@barnabas/core'
+import { destinationForDisplay, formatDuration, placeText, rfc3339 } from '@barnabas/core'
 import type { StatusRecord, Subscription, WrittenSubscription } from '@barnabas/core'
 import type { PartitionProgress } from '../group-progress.ts'
 import { fields } from './fields.ts'
+import { printable } from './printable.ts'
 import { rateText, shownRate } from './rate.ts'
 import { delaysText, limitsText } from './retry.ts'
 import { grouped } from './sent.ts'
@@ -56,6 +57,7 @@ export function descriptionText(description: Description): string {
           ['group', group],
         ]),
   ]
+  if (status !== null && status.blocked.length > 0) parts.push(blockedTable(status))
   if (progress.length > 0) parts.push(progressTable(progress))
   if (status !== null && status.history.length > 0) parts.push(historyTable(status))
   return parts.join('\n\n')
@@ -156,6 +158,19 @@ function progressTable(progress: readonly PartitionProgress[]): string {
       committed === null ? '' : String(committed),
       String(end),
       String(lag),
+    ]),
+  )
+}
+
+function blockedTable({ blocked }: StatusRecord): string {
+  return table(
+    ['BLOCKED AT', 'EVENT', 'ATTEMPTS', 'LAST OUTCOME', 'SINCE'],
+    blocked.map((each) => [
+      placeText(each),
+      printable(each.eventId ?? ''),
+      String(each.attempts),
+      each.lastOutcome ?? '',
+      each.since,
     ]),
   )
 }
