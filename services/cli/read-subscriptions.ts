@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { parseSubscription, problemOf } from '@barnabas/core'
+import { kafkaSinkOf, parseSubscription, problemOf } from '@barnabas/core'
 import type { ParseOptions, ValidSubscription } from '@barnabas/core'
 import type { AddressCheck } from '@barnabas/webhook'
 import { fileProblem } from '@barnabas/runtime'
@@ -74,8 +74,8 @@ export function readSubscriptions(texts: readonly SourceText[], options: ReadOpt
       const first = firstPlaces.get(id)
       if (first !== undefined) report(['id'], `id: "${id}" stands twice, first at ${first}`)
       firstPlaces.set(id, first ?? placeOf(name, document.positionOf(['id'])))
-      const check = options.checkSink(sink)
-      if (check.kind === 'forbidden') {
+      const check = kafkaSinkOf(sink) === null ? options.checkSink(sink) : null
+      if (check?.kind === 'forbidden') {
         const { path, message } = problemOf(parsed, 'sink', check.message)
         report(path, message)
       }

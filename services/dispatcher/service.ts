@@ -45,6 +45,8 @@ export interface DispatcherOptions {
   }
   /** Why this process cannot make any request of a subscription, null when it can; asked again every two seconds. */
   readonly problemOf: (subscription: Subscription) => string | null
+  /** The same of its sink alone, asked where that is; null too when nobody answers in time. */
+  readonly lookAtSink: (sink: string) => Promise<string | null>
   readonly handshakes: Pick<Handshakes, 'make'>
   readonly deletions: Pick<Deletions, 'tell'>
   readonly inPlaceEvents: InPlaceEvents
@@ -180,8 +182,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       id,
       drainTimeoutMs: options.drainTimeoutMs,
       logger,
-      join: (subscription) =>
-        runSubscription({
+      join: async (subscription) => {
+        const problem = await problemOfSink(subscription)
+        if (problem !== null) throw new Error(problem)
+        return runSubscription({
           subscription,
           kafka,
           names,
@@ -212,7 +216,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           const code = error instanceof ConsumerStartError ? error.failure.code : 'OTHER'
           if (code !== 'OTHER') void failed(subscription, error instanceof Error ? error.message : String(error), code)
           throw error
-        }),
+        })
+      },
       onStarting(subscription) {
         const { generation, revision } = subscription
         const status = statuses.get(id)
@@ -243,6 +248,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     })
     runners.set(id, runner)
     return runner
+  }
+
+  /** Row B3: what is wrong with where it delivers to is said before an event has to show it. */
+  async function problemOfSink(subscription: Subscription): Promise<string | null> {
+    const problem = await options.lookAtSink(subscription.sink)
+    const entry = subscriptions.get(subscription.id)
+    const isPresent = entry?.kind === 'valid' && revisionOf(entry.subscription) === revisionOf(subscription)
+    if (problem !== null && isPresent && !closed) void failed(subscription, problem, 'NO_REQUEST')
+    return problem
   }
 
   async function failed(subscription: Subscription, reason: string, code: FailureCode) {
@@ -367,6 +381,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const entry = subscriptions.get(id)
     const isNewTopic = (topic: string) => !topics.has(topic)
     if (entry?.kind === 'valid' && entry.subscription.topics.some(isNewTopic)) await lookForTopics()
+    if (entry?.kind === 'valid') await problemOfSink(entry.subscription)
     sync(id)
   }
 
@@ -386,6 +401,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!hasStarted) return
     logger.info({ subscription: id, at }, `${id}: start was said`)
     await lookForTopics()
+    if (entry.kind === 'valid') await problemOfSink(entry.subscription)
     sync(id)
   }
 

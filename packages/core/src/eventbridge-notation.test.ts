@@ -220,8 +220,8 @@ test.each<[fields: object, message: string]>([
     'QueryStringParameters: is not possible here; leave it out, and write the query',
   ],
   [
-    { Sink: { SinkKafkaParameters: { Topic: 'copies' } } },
-    'Sink.SinkKafkaParameters.Topic: kafka: is not available in',
+    { Sink: { SinkKafkaParameters: { Topic: 'orders' } } },
+    'Sink.SinkKafkaParameters.Topic: "orders" is read by this subscription, which would deliver to itself',
   ],
   [
     { Sink: { SinkApacheKafkaParameters: { Topic: 'copies', SaslPassword: 'hunter2' } } },

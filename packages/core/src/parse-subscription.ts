@@ -19,6 +19,7 @@ import { batchOf, batchWarnings } from './subscription-batch.ts'
 import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { probationSpecOf } from './subscription-probation.ts'
+import { problemsOfKafkaSink } from './kafka-sink.ts'
 import { problemsOfTransform, transformOf } from './subscription-transform.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
 import { problemsOfSchemas, schemasOfWritten, warningsAboutSchemas } from './subscription-schemas.ts'
@@ -194,6 +195,7 @@ function resolve(
     ...problemsOfSchemas(written),
     ...problemsOfHandshake(written),
     ...problemsOfTransform(written),
+    ...problemsOfKafkaSink(written, own.prefix),
   ]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 

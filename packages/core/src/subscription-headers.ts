@@ -11,7 +11,7 @@ const nameLengthMax = 256
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const secretPattern = /^[A-Z][A-Z0-9_]{0,63}$/
 
-const reservedPrefixes = ['aeg-', 'ce-', 'barnabas-', 'webhook-', 'proxy-']
+const reservedPrefixes = ['aeg-', 'ce-', 'ce_', 'barnabas-', 'webhook-', 'proxy-']
 /** What belongs to HTTP itself, to the body, or says who calls: one of these could make another request of ours. */
 const reservedNames = new Set([
   'accept-encoding',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
 import { formatDuration, parseDuration } from './duration.ts'
+import { readKafkaSink } from './kafka-sink.ts'
 import { handshakeForms } from './handshake-form.ts'
 import { topicNameProblem } from './names.ts'
 import { didYouMean } from './nearest-name.ts'
@@ -165,7 +166,7 @@ function readSink(value: unknown, report: Report): string | undefined {
   if (url !== null && (url.username !== '' || url.password !== '')) {
     return report('user name and password may not stand in the URL, because everybody who reads topics sees them')
   }
-  if (url?.protocol === 'kafka:') return report('kafka: is not available in this version; only http(s) URLs')
+  if (sink.startsWith('kafka:')) return readKafkaSink(sink, report)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     return report(`${shown(sink)} is not an http(s) URL; write for example https://billing.example.com/hook`)
   }

@@ -1,11 +1,12 @@
 import { headersMax } from './delivery-attributes.ts'
+import { kafkaSinkOf } from './kafka-sink.ts'
 import { isJson } from './json-append.ts'
 import { parseJsonPath } from './json-path.ts'
 import type { JsonPath } from './json-path.ts'
 import { didYouMean } from './nearest-name.ts'
 import type { DeliverySchema, Notation } from './schemas.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, isMapping, mapping, notAvailable, problemAt, readText, shown } from './subscription-field.ts'
+import { field, isMapping, mapping, problemAt, readText, shown } from './subscription-field.ts'
 import { problemOfHeaderName } from './subscription-headers.ts'
 import { isSlot, parseTemplate, slotMark, templateProbe } from './template.ts'
 import { problemOfTransformedUrl } from './transformed-parts.ts'
@@ -33,29 +34,35 @@ const variablePattern = /^[A-Za-z0-9_.-]{1,64}$/
 /** Merges an object in EventBridge. */
 const embedObject = 'EB_SYS_EMBED_OBJECT'
 
-/** `transform` as a person writes it. Key and value are those of a record, which a Kafka topic as sink would take. */
+/** `transform` as a person writes it. Key and value are those of a record, for a Kafka topic as sink. */
 export const transformSchema = mapping({
   body: field(readForm).optional(),
   headers: field(readHeadersForm).optional(),
   url: field(readUrlForm).optional(),
-  key: field(notAvailable).optional(),
-  value: field(notAvailable).optional(),
+  key: field(readKeyForm).optional(),
+  value: field(readForm).optional(),
 })
 
 export interface WrittenTransform {
   readonly body?: WrittenForm | undefined
   readonly headers?: WrittenForm | undefined
   readonly url?: WrittenForm | undefined
+  readonly key?: WrittenForm | undefined
+  readonly value?: WrittenForm | undefined
 }
+
+const transformParts = ['body', 'headers', 'url', 'key', 'value'] as const
 
 /** What was written, compiled; undefined when nothing is transformed. */
 export function transformOf(written: WrittenTransform | undefined): Transform | undefined {
-  const parts = (['body', 'headers', 'url'] as const).flatMap((part) => {
+  const parts = transformParts.flatMap((part) => {
     const form = written?.[part]
     return form === undefined ? [] : [[part, compiled(form)] as const]
   })
   return parts.length === 0 ? undefined : Object.fromEntries(parts)
 }
+
+const notOfRequests = { key: 'leave it out', value: 'write body' }
 
 /** What can be said of a transform only beside the other fields. */
 export function problemsOfTransform(written: {
@@ -76,6 +83,13 @@ export function problemsOfTransform(written: {
     return [problemAt(['transform'], `is not possible with schema: ${schema}; leave the schema out`)]
   }
   const problems: SubscriptionProblem[] = []
+  const isKafka = kafkaSinkOf(sink) !== null
+  for (const [part, mend] of Object.entries(isKafka ? { body: 'write value', url: 'leave it out' } : notOfRequests)) {
+    if (transform[part as keyof WrittenTransform] === undefined) continue
+    const other = isKafka ? 'is for http(s) sinks, and this one is a Kafka topic' : 'is for Kafka topics as sink'
+    problems.push(problemAt(['transform', part], `${other}; ${mend}`))
+  }
+  if (problems.length > 0) return problems
   if (compiledTransform.url !== undefined) {
     if ((written.batch?.maxEvents ?? 1) > 1) {
       problems.push(problemAt(['transform', 'url'], 'is not possible with batches, whose events would share one URL'))
@@ -146,6 +160,11 @@ function readVariables(value: unknown, report: Report): Readonly<Record<string, 
     return report(`has ${lengthOfAll} characters as JSON, more than ${transformLengthMax}`)
   }
   return Object.fromEntries(entries) as Record<string, string>
+}
+
+function readKeyForm(value: unknown, report: Report): WrittenForm | undefined {
+  const form = readForm(value, report)
+  return form?.form === 'ORIGINAL' ? report('ORIGINAL is for the value alone; an event is no key', 'form') : form
 }
 
 function readUrlForm(value: unknown, report: Report): WrittenForm | undefined {

@@ -7,12 +7,15 @@ import type { JsonPath } from './json-path.ts'
 import { isSlot } from './template.ts'
 import type { Template, TemplateSlot } from './template.ts'
 
-/** How parts of a request are made of an event (spec page §5.3). What is absent is as without it. */
+/** How parts of a request, or of a record, are made of an event (spec page §5.3). What is absent is as without it. */
 export interface Transform {
   readonly body?: ValueTransform
   /** Makes a JSON object whose members become headers. */
   readonly headers?: ValueTransform
   readonly url?: ValueTransform
+  /** Of a record, for a Kafka topic as sink. */
+  readonly key?: ValueTransform
+  readonly value?: ValueTransform
 }
 
 /** One of EventBridge's `{ Form, Value, Template }`, compiled. */

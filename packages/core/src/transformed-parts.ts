@@ -69,7 +69,12 @@ function bodyOf([first, ...others]: Events, transform: ValueTransform) {
 }
 
 function bytesOf(text: string, isJson: boolean) {
-  return { contentType: isJson ? jsonType : textType, bytes: Buffer.from(text, 'utf8') }
+  return { contentType: contentTypeOfText({ isJson }), bytes: Buffer.from(text, 'utf8') }
+}
+
+/** The content type of a transformed text. */
+export function contentTypeOfText({ isJson }: { readonly isJson: boolean }): string {
+  return isJson ? jsonType : textType
 }
 
 /** In a URL a value is one piece of text: what it holds cannot become another part of the URL. */
@@ -99,18 +104,19 @@ function urlOf(event: CloudEvent, transform: ValueTransform, sink: string) {
 
 /** Those that all events agree about, as with dynamic headers; what cannot stand in a header is left out. */
 function headersOf([first, ...others]: Events, transform: ValueTransform) {
-  const made = headersOfOne(transformedText(first, transform))
+  const made = headersOfText(transformedText(first, transform))
   if (made.kind === 'impossible') return made
   const agreed = { ...made.headers }
   for (const event of others) {
-    const beside = headersOfOne(transformedText(event, transform))
+    const beside = headersOfText(transformedText(event, transform))
     if (beside.kind === 'impossible') return beside
     for (const [name, value] of Object.entries(agreed)) if (beside.headers[name] !== value) delete agreed[name]
   }
   return { kind: 'made', headers: agreed } as const
 }
 
-function headersOfOne(made: TransformedText) {
+/** The members of a JSON object as headers; one whose name or text (`valueOf`) can be no header is left out. */
+export function headersOfText(made: TransformedText, valueOf: (text: string) => string | null = headerValueOf) {
   if (made.kind === 'impossible') return made
   const json = Buffer.from(made.text, 'utf8')
   const parsed = parseJson(json)
@@ -124,7 +130,7 @@ function headersOfOne(made: TransformedText) {
     const known = new Set<string>()
     for (const { name, start, end } of jsonMembers(json)) {
       const text = scalarText(json.subarray(start, end))
-      const value = text === null ? null : headerValueOf(text)
+      const value = text === null ? null : valueOf(text)
       if (value === null || known.has(name.toLowerCase()) || problemOfHeaderName(name) !== null) continue
       known.add(name.toLowerCase())
       if (known.size > headersMax) break

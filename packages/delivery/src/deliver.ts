@@ -43,6 +43,8 @@ export interface Sender {
       readonly attemptNumber: number
       /** Of one event alone. */
       readonly source: SourcePosition | undefined
+      /** Of the record that the first event came in. */
+      readonly key: Buffer | null
       readonly timeoutMs: number
       readonly lateMs: number
       readonly connectionsMax: number
@@ -128,7 +130,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   const { sender, carryOut, now, random, report } = options
 
   async function deliver(delivery: Delivery): Promise<CarriedOut | NoRequest> {
-    const { subscription, event, parcel, owner, signal } = delivery
+    const { subscription, event, parcel, owner } = delivery
     const over = verdictWithoutAttempt(delivery)
     if (over !== null) {
       options.rates?.giveBack(subscription.id)
@@ -138,10 +140,7 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
     options.onAttempt(subscription.id, 1)
     let result: AttemptReport
     try {
-      result = await sender.attempt(
-        [event],
-        attemptOptions(subscription, parcel.state.attempts + 1, signal, parcel.state.source),
-      )
+      result = await sender.attempt([event], attemptOptions(delivery, parcel.state.attempts + 1, parcel.state.source))
     } finally {
       options.onAttempt(subscription.id, -1)
     }
@@ -246,12 +245,12 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
 
   const deliverTogether = createTogether<Delivery>({
     async attempt(deliveries) {
-      const [{ subscription, signal, event, parcel: first }, ...others] = deliveries
+      const [{ subscription, event, parcel: first }, ...others] = deliveries
       const lowest = Math.min(...deliveries.map(({ parcel }) => parcel.state.attempts))
       options.onAttempt(subscription.id, 1)
       try {
         const events = [event, ...others.map((other) => other.event)] as const
-        const result = await sender.attempt(events, attemptOptions(subscription, lowest + 1, signal))
+        const result = await sender.attempt(events, attemptOptions(deliveries[0], lowest + 1))
         // That several events are too much together says nothing of the endpoint.
         const isSplit = result.status === 413 && others.length > 0
         if (isSplit) options.onSplit?.(subscription.id)
@@ -273,17 +272,13 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   return { deliver, deliverTogether, skip, settle, settleDamaged }
 }
 
-function attemptOptions(
-  subscription: Subscription,
-  attemptNumber: number,
-  signal: AbortSignal,
-  source?: SourcePosition,
-) {
+function attemptOptions({ subscription, parcel, signal }: Delivery, attemptNumber: number, source?: SourcePosition) {
   return {
     url: subscription.sink,
     shape: subscription,
     attemptNumber,
     source,
+    key: parcel.record.key,
     timeoutMs: subscription.timeoutMs,
     lateMs: lateAnswerWithinMs * subscription.retry.timeScale,
     connectionsMax: subscription.concurrency,

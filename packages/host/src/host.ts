@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { names as namesOf, rateToKeep, tiers } from '@barnabas/core'
+import { names as namesOf, problemOfSecrets, rateToKeep, tiers } from '@barnabas/core'
 import type { Command, Names, Subscription } from '@barnabas/core'
 import {
   createCarryOut,
@@ -40,10 +40,11 @@ import {
   StartupError,
 } from '@barnabas/runtime'
 import type { Config, Health, HttpAnswer, HttpRequest, Logger, Metrics, ServiceProcess } from '@barnabas/runtime'
-import { addressGuard, createAsker, createWebhookSender, problemOfSecrets } from '@barnabas/webhook'
+import { addressGuard, createAsker, createWebhookSender } from '@barnabas/webhook'
 import type { AddressGuard, Asker } from '@barnabas/webhook'
 import { openClusters } from './clusters.ts'
 import type { ClusterConnectOptions, Clusters, ClustersOptions } from './clusters.ts'
+import { createKafkaSinks } from './kafka-sinks.ts'
 import { createHandshakeCalls } from './handshake-calls.ts'
 import { watchHeartbeats } from './watch-heartbeats.ts'
 
@@ -83,8 +84,10 @@ export interface Host {
    * connections bound a subscription's attempts in flight for all of them together.
    */
   deliverer(): Deliverer
-  /** Why no request of a subscription can be made for want of a secret; null when none is missing. */
-  problemOfSecrets(subscription: Subscription): string | null
+  /** Why this process can deliver nothing of a subscription: a secret or a cluster is not known. Null for nothing. */
+  problemOf(subscription: Subscription): string | null
+  /** Why no retry can help what is delivered to a sink, if that can be told by asking there; null for nothing, or no answer. */
+  lookAtSink(sink: string): Promise<string | null>
   /** Which endpoints this process leaves to rest. Resolves when it has heard what the others say; one for all services. */
   probations(): Promise<Probations>
   /** How many requests this process makes for each subscription; one for all services. */
@@ -152,6 +155,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   service.closers.add('kafka', () => kafka.close())
   service.closers.add('clusters', () => clusters.close())
   const names = namesOf(config.prefix)
+  const kafkaSinks = createKafkaSinks({ kafka, brokers, clusters, names, findSecret })
   const ownTopics: PrepareOwnTopicsOptions = {
     admin: kafka.admin,
     prefix: config.prefix,
@@ -285,6 +289,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     })
     service.closers.add('writers', () => writers.close())
     service.closers.add('webhooks', () => sender.close())
+    service.closers.add('kafka-sinks', () => kafkaSinks.close())
     const carryOut = createCarryOut({
       writers,
       heldTopics,
@@ -297,7 +302,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     })
     const report = createReporter(logger, metrics, (id) => toldElsewhere.has(id))
     return createDeliverer({
-      sender,
+      sender: kafkaSinks.senderBeside(sender),
       writers,
       carryOut,
       now: Date.now,
@@ -336,7 +341,9 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     onStatus,
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
-    problemOfSecrets: ({ headers }) => problemOfSecrets(headers, findSecret),
+    problemOf: (subscription) =>
+      problemOfSecrets(subscription.headers, findSecret) ?? kafkaSinks.problemOf(subscription),
+    lookAtSink: (sink) => kafkaSinks.lookAt(sink),
     probations: () => (openedProbations ??= openProbations()),
     rates,
     inPlace: progress,

@@ -130,15 +130,17 @@ export type ProduceResult =
       readonly message: string
       /** The cluster has no such topic. */
       readonly isMissing?: true
+      /** Nobody answered in time, the broker's name does not resolve, or too few replicas are in sync; absent for anything else. */
+      readonly because?: 'time-out' | 'name' | 'replicas'
     }
 
 export interface Producer {
   /**
    * Writes one record with `acks=all` and never throws. Records of one partition are written in the order of the
    * calls; those that arrive while a request for the same partition is under way travel together in the next one
-   * (at most 500 records or about 900 KB a request).
+   * (at most 500 records or about 900 KB a request). It is tried again for `tryForMs`, at most and by default 10 s.
    */
-  produce(record: OutgoingRecord): Promise<ProduceResult>
+  produce(record: OutgoingRecord, tryForMs?: number): Promise<ProduceResult>
   /** Waits for what is under way, then disconnects. */
   close(): Promise<void>
 }

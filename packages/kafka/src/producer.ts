@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutgoingRecord } from '@barnabas/core'
 import type { ClusterConnection } from './cluster-connection.ts'
-import { brokerErrorType, errorMessage, isNotAuthorized, isRetriable } from './kafka-error.ts'
+import { brokerErrorType, errorMessage, isNotAuthorized, isRetriable, rootCause } from './kafka-error.ts'
 import { murmur2 } from './kafkajs-internals.ts'
 import type { Producer, ProduceResult } from './port.ts'
 import { BATCH_RECORDS_MAX, batchLength } from './produce-batch.ts'
@@ -20,6 +20,10 @@ const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
 interface Pending {
   readonly record: OutgoingRecord
   readonly since: number
+  /** When it is given up, unless it is on its way just then. */
+  readonly until: number
+  /** Somebody has named that time: after it nothing of the record is sent any more. */
+  readonly isStrict: boolean
   readonly settle: (result: ProduceResult) => void
 }
 
@@ -43,7 +47,7 @@ export function createProducer(connection: ClusterConnection): Producer {
   const closing = Promise.withResolvers<void>()
   let closed = false
 
-  function produce(record: OutgoingRecord): Promise<ProduceResult> {
+  function produce(record: OutgoingRecord, tryForMs?: number): Promise<ProduceResult> {
     if (closed) return Promise.resolve({ kind: 'unavailable', message: 'the producer is closed' })
     unsettled += 1
     return new Promise((resolve) => {
@@ -52,7 +56,9 @@ export function createProducer(connection: ClusterConnection): Producer {
         resolve(result)
         if (closed && unsettled === 0) closing.resolve()
       }
-      const pending = { record, since: Date.now(), settle }
+      const since = Date.now()
+      const until = since + Math.min(tryForMs ?? TRY_FOR_MS, TRY_FOR_MS)
+      const pending = { record, since, until, isStrict: tryForMs !== undefined, settle }
       const waiting = unplaced.get(record.topic)
       const known = connection.knownPartitions(record.topic)
       if (waiting !== undefined) waiting.push(pending)
@@ -65,12 +71,13 @@ export function createProducer(connection: ClusterConnection): Producer {
   async function place(topic: string, first: Pending): Promise<void> {
     const waiting = [first]
     unplaced.set(topic, waiting)
-    const partitions = await tryUntilLate(first.since, topic, () => connection.partitions(topic))
-    unplaced.delete(topic)
-    for (const pending of waiting) {
-      if (partitions.kind === 'failed') pending.settle(partitions.result)
-      else enqueue(pending, partitionOf(pending.record, partitions.value.length))
+    while (waiting.length > 0) {
+      const partitions = await tryUntilLate(waiting, topic, () => connection.partitions(topic))
+      const placed = waiting.splice(0)
+      if (partitions.kind === 'failed') waiting.push(...givenUp(placed, partitions.result))
+      else for (const pending of placed) enqueue(pending, partitionOf(pending.record, partitions.value.length))
     }
+    unplaced.delete(topic)
   }
 
   function enqueue(pending: Pending, partition: number): void {
@@ -93,14 +100,14 @@ export function createProducer(connection: ClusterConnection): Producer {
         0,
         batchLength(queue.waiting.slice(0, BATCH_RECORDS_MAX).map(({ record }) => record)),
       )
-      await sendBatch(queue, batch)
+      const inTime = batch.filter(isInTime)
+      if (inTime.length > 0) await sendBatch(queue, inTime)
     }
     queues.delete(key)
   }
 
   async function sendBatch(queue: PartitionQueue, batch: readonly Pending[]): Promise<void> {
-    const oldest = batch[0]?.since ?? 0
-    const sent = await tryUntilLate(oldest, queue.topic, () => send(queue, batch))
+    const sent = await tryUntilLate(batch, queue.topic, () => send(queue, batch))
     if (sent.kind === 'done') {
       batch.forEach(({ settle }, index) =>
         settle({ kind: 'acknowledged', partition: queue.partition, offset: sent.value + index }),
@@ -109,7 +116,8 @@ export function createProducer(connection: ClusterConnection): Producer {
       // One record may be to blame for the refusal of all.
       for (const one of batch) await sendBatch(queue, [one])
     } else {
-      for (const { settle } of batch) settle(sent.result)
+      const others = givenUp(batch, sent.result)
+      if (others.length > 0) await sendBatch(queue, others)
     }
   }
 
@@ -130,8 +138,9 @@ export function createProducer(connection: ClusterConnection): Producer {
     return Number(written.baseOffset)
   }
 
+  /** Gives up when the first of the records is to be given up. */
   async function tryUntilLate<Result>(
-    since: number,
+    pending: readonly Pending[],
     topic: string,
     work: () => Promise<Result>,
   ): Promise<Tried<Result>> {
@@ -143,8 +152,10 @@ export function createProducer(connection: ClusterConnection): Producer {
         const refused = refusal(error, topic)
         if (refused !== undefined) return { kind: 'failed', result: refused }
         const missing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION'
-        if (Date.now() + delayMs > since + (missing ? TRY_MISSING_TOPIC_FOR_MS : TRY_FOR_MS)) {
-          if (!missing) return { kind: 'failed', result: { kind: 'unavailable', message: errorMessage(error) } }
+        const since = pending[0]?.since ?? 0
+        const until = Math.min(...pending.map((each) => each.until))
+        if (Date.now() + delayMs > (missing ? Math.min(until, since + TRY_MISSING_TOPIC_FOR_MS) : until)) {
+          if (!missing) return { kind: 'failed', result: unavailable(error) }
           const message = `topic ${topic} does not exist`
           return { kind: 'failed', result: { kind: 'unavailable', message, isMissing: true } }
         }
@@ -174,6 +185,8 @@ function refusal(error: unknown, topic: string): (ProduceResult & { readonly kin
     return { kind: 'refused', code: 'RECORD_TOO_LARGE', message }
   }
   if (isNotAuthorized(error)) {
+    const { name, message } = rootCause(error)
+    if (name === 'KafkaJSSASLAuthenticationError') return { kind: 'refused', code: 'NOT_AUTHORIZED', message }
     return { kind: 'refused', code: 'NOT_AUTHORIZED', message: `not authorized to write to topic ${topic}` }
   }
   if (isRetriable(error)) return undefined
@@ -182,6 +195,35 @@ function refusal(error: unknown, topic: string): (ProduceResult & { readonly kin
     code: 'INVALID',
     message: `topic ${topic} does not take the record: ${errorMessage(error)}`,
   }
+}
+
+function unavailable(error: unknown): ProduceResult & { readonly kind: 'unavailable' } {
+  const { name, type, code, message } = rootCause(error)
+  const result = { kind: 'unavailable', message } as const
+  if (name === 'KafkaJSRequestTimeoutError' || type === 'REQUEST_TIMED_OUT' || message === 'Connection timeout') {
+    return { ...result, because: 'time-out' }
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { ...result, because: 'name' }
+  return type?.startsWith('NOT_ENOUGH_REPLICAS') === true ? { ...result, because: 'replicas' } : result
+}
+
+/** One whose time was over before it could be sent is told so: whoever named the time does not count on it any more. */
+function isInTime({ isStrict, until, settle }: Pending): boolean {
+  if (!isStrict || Date.now() <= until) return true
+  settle({ kind: 'unavailable', message: 'it could not be sent in time', because: 'time-out' })
+  return false
+}
+
+/** Tells each record whose time is over; what passes by itself leaves the others to be tried further. */
+function givenUp(
+  pending: readonly Pending[],
+  result: ProduceResult & { readonly kind: 'refused' | 'unavailable' },
+): readonly Pending[] {
+  const isForAll = result.kind === 'refused' || result.isMissing === true
+  const now = Date.now() + RETRY_DELAY_MS.last
+  const isOver = ({ until }: Pending) => isForAll || until <= now
+  for (const each of pending) if (isOver(each)) each.settle(result)
+  return pending.filter((each) => !isOver(each))
 }
 
 /** Kafka's rule: the partition that was named, else the key's hash, else chance. */

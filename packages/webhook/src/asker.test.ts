@@ -1,7 +1,6 @@
 import { onTestFinished, expect, test, vi } from 'vitest'
-import type { DeliveryAttribute, PlainRequest } from '@barnabas/core'
+import type { DeliveryAttribute, FindSecret, PlainRequest } from '@barnabas/core'
 import { createAsker } from './asker.ts'
-import type { FindSecret } from './own-headers.ts'
 import { closed, guardOf, rawReceiver, receiver } from './test-receiver.ts'
 
 const loopback = guardOf('127.0.0.0/8', '::1/128')

@@ -1,10 +1,10 @@
-import type { DeliveryAttribute, HandshakeReply, PlainRequest } from '@barnabas/core'
+import { oneLine, problemOfSecrets } from '@barnabas/core'
+import type { DeliveryAttribute, FindSecret, HandshakeReply, PlainRequest } from '@barnabas/core'
 import { Client } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
-import { oneLine } from './one-line.ts'
-import { headersWithoutEvent, problemOfSecrets, type FindSecret } from './own-headers.ts'
+import { headersWithoutEvent } from './own-headers.ts'
 import { transportFailure } from './transport-error.ts'
 
 export interface AskOptions {

@@ -3,8 +3,6 @@ export type { AddressCheck, AddressGuard, AddressGuardResult, SinkProtocol } fro
 export { createAsker } from './asker.ts'
 export type { Asker, AskOptions } from './asker.ts'
 export type { ResolveAll } from './connector.ts'
-export { problemOfSecrets } from './own-headers.ts'
-export type { FindSecret, Secret } from './own-headers.ts'
 export { webhookRequest } from './request.ts'
 export type { RequestSettings, WebhookRequest, WebhookRequestOptions } from './request.ts'
 export { createWebhookSender } from './sender.ts'

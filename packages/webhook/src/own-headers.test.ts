@@ -1,7 +1,7 @@
-import type { DeliveryAttribute } from '@barnabas/core'
+import { problemOfSecrets } from '@barnabas/core'
+import type { DeliveryAttribute, FindSecret } from '@barnabas/core'
 import { expect, test } from 'vitest'
-import { problemOfSecrets, withoutSecrets } from './own-headers.ts'
-import type { FindSecret } from './own-headers.ts'
+import { withoutSecrets } from './own-headers.ts'
 import { attemptOptions, loopbackSender, receiver, testEvent, testShape } from './test-receiver.ts'
 
 const headers: readonly DeliveryAttribute[] = [{ kind: 'secret', name: 'X-Key', secret: 'KEY' }]

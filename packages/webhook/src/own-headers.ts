@@ -1,23 +1,5 @@
-import { headerValueOf, headerValueProblem, textAt } from '@barnabas/core'
-import type { CloudEvent, DeliveryAttribute, RequestShape } from '@barnabas/core'
-
-/** What `{ secret: NAME }` means in this process. The message says how to set it, and nothing of its value. */
-export type Secret =
-  { readonly kind: 'value'; readonly value: string } | { readonly kind: 'unknown'; readonly message: string }
-
-export type FindSecret = (name: string) => Secret
-
-/** Why no request can be made for want of a secret, or null. */
-export function problemOfSecrets(headers: readonly DeliveryAttribute[], findSecret: FindSecret): string | null {
-  for (const header of headers) {
-    if (header.kind !== 'secret') continue
-    const found = findSecret(header.secret)
-    if (found.kind === 'unknown') return `headers.${header.name}: ${found.message}`
-    const problem = headerValueProblem(found.value)
-    if (problem !== null) return `headers.${header.name}: the secret ${header.secret} ${problem}`
-  }
-  return null
-}
+import { headerValueOf, ownHeaderValue, textAt } from '@barnabas/core'
+import type { CloudEvent, DeliveryAttribute, FindSecret, RequestShape } from '@barnabas/core'
 
 /**
  * The headers that a subscription adds to its requests (row A20). A dynamic one is left out where the event has no such
@@ -30,7 +12,7 @@ export function addOwnHeaders(
   findSecret: FindSecret,
 ): void {
   for (const header of own) {
-    const value = valueOf(header, events, findSecret)
+    const value = ownHeaderValue(header, findSecret, ({ path }) => agreedValue(events, (event) => textAt(event, path)))
     if (value !== null) headers[header.name] = value
   }
 }
@@ -42,30 +24,10 @@ export function headersWithoutEvent(
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     own.flatMap((header) => {
-      const value = valueOf(header, null, findSecret)
+      const value = ownHeaderValue(header, findSecret, () => null)
       return value === null ? [] : [[header.name, value] as const]
     }),
   )
-}
-
-function valueOf(
-  header: DeliveryAttribute,
-  events: readonly [CloudEvent, ...CloudEvent[]] | null,
-  findSecret: FindSecret,
-): string | null {
-  switch (header.kind) {
-    case 'static':
-      return header.value
-    case 'secret': {
-      const found = findSecret(header.secret)
-      if (found.kind === 'value') return found.value
-      throw new Error(found.message)
-    }
-    case 'dynamic':
-      return events === null ? null : agreedValue(events, (event) => textAt(event, header.path))
-    default:
-      return header satisfies never
-  }
 }
 
 /** What all events say, as the value of a header; null where they differ, or say nothing that can stand there. */

@@ -1,10 +1,9 @@
 import { decodeInput, handshakeRequest } from '@barnabas/core'
-import type { CloudEvent, DeliveryAttribute, InputSchema, RequestShape } from '@barnabas/core'
+import type { CloudEvent, DeliveryAttribute, FindSecret, InputSchema, RequestShape } from '@barnabas/core'
 import { EventGridDeserializer, isSystemEvent } from '@azure/eventgrid'
 import { HTTP } from 'cloudevents'
 import type { CloudEvent as SdkEvent } from 'cloudevents'
 import { describe, expect, test } from 'vitest'
-import type { FindSecret } from './own-headers.ts'
 import { webhookRequest } from './request.ts'
 import type { RequestSettings } from './request.ts'
 

@@ -1,8 +1,8 @@
 import { binaryData, eventJson, isEventGridNotation } from '@barnabas/core'
-import type { CloudEvent, RequestShape, SourcePosition, TransformedParts } from '@barnabas/core'
+import type { CloudEvent, FindSecret, RequestShape, SourcePosition, TransformedParts } from '@barnabas/core'
 import { addEventGridHeaders } from './event-grid-headers.ts'
 import { addOriginHeaders } from './origin-headers.ts'
-import { addOwnHeaders, type FindSecret } from './own-headers.ts'
+import { addOwnHeaders } from './own-headers.ts'
 
 export interface WebhookRequestOptions {
   /** Of the subscription: one object for all of its attempts. */

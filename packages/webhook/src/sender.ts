@@ -1,13 +1,20 @@
-import { transformedParts } from '@barnabas/core'
-import type { AttemptReport, CloudEvent, Outcome, RequestShape, SourcePosition, TransformedParts } from '@barnabas/core'
+import { oneLine, problemOfSecrets, transformedParts } from '@barnabas/core'
+import type {
+  AttemptReport,
+  CloudEvent,
+  FindSecret,
+  Outcome,
+  RequestShape,
+  SourcePosition,
+  TransformedParts,
+} from '@barnabas/core'
 import type { AddressCheck, AddressGuard } from './address-guard.ts'
 import { Attempt } from './attempt.ts'
 import { connectionPools } from './connection-pools.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createLateAttempts } from './late-attempts.ts'
-import { oneLine } from './one-line.ts'
-import { problemOfSecrets, withoutSecrets, type FindSecret } from './own-headers.ts'
+import { withoutSecrets } from './own-headers.ts'
 import { webhookRequest, type WebhookRequest } from './request.ts'
 
 export interface WebhookSenderOptions {

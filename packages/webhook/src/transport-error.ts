@@ -1,6 +1,6 @@
+import { oneLine } from '@barnabas/core'
 import type { Outcome } from '@barnabas/core'
 import { ForbiddenAddressError } from './connector.ts'
-import { oneLine } from './one-line.ts'
 
 export interface TransportFailure {
   readonly outcome: Extract<Outcome, 'TimedOut' | 'ResolutionError' | 'SocketError' | 'GenericError'>

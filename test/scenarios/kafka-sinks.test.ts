@@ -1,0 +1,156 @@
+/** Issue 6, point 11: Kafka topics as sinks. What each kind of answer comes to is a table beside the sender. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, connect } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import type { Barnabas } from '../support/barnabas.ts'
+import { cleanUpAfterAll } from '../support/clean-up.ts'
+import { followControlTopics } from '../support/control-topics.ts'
+import type { ControlTopics } from '../support/control-topics.ts'
+import { binaryEvent } from '../support/events.ts'
+import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
+import { createTopic, plainKafka, produce, randomName, readTopic, testBrokers, withAdmin } from '../support/kafka.ts'
+import { runProcess } from '../support/processes.ts'
+
+const prefix = randomName('kafka-sinks')
+const cleanUp = cleanUpAfterAll()
+const kafka = plainKafka()
+let barnabas: Barnabas
+let control: ControlTopics
+/** Leads to the shared broker while it listens: a cluster that is away, and comes back. */
+let gate: Server
+let gatePort: number
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'barnabas-clusters-'))
+  cleanUp(() => rm(folder, { recursive: true, force: true }))
+  cleanUp(() => removeEverything(prefix))
+  const sockets = new Set<Socket>()
+  gate = createServer((socket) => {
+    sockets.add(socket)
+    const [host = '', port] = testBrokers()[0]!.split(':')
+    const broker = connect(Number(port), host)
+    socket.pipe(broker).pipe(socket)
+    for (const each of [socket, broker]) each.on('error', () => each.destroy())
+  })
+  gatePort = await listenOn(gate, 0)
+  await new Promise((resolve) => gate.close(resolve))
+  cleanUp(async () => {
+    for (const socket of sockets) socket.destroy()
+    gate.close()
+  })
+  const clusters = join(folder, 'clusters.yaml')
+  await writeFile(clusters, `elsewhere: { brokers: ['127.0.0.1:${gatePort}'] }\n`)
+  barnabas = await startBarnabas(prefix, { BARNABAS_CLUSTERS_FILE: clusters, BARNABAS_SECRET_KEY: 'hunter2' })
+  cleanUp(() => barnabas.stop())
+  control = await followControlTopics(prefix)
+  cleanUp(() => control.stop())
+})
+
+test('A20: the event with its key and the headers of the subscription, in both modes; what is too large is a dead letter', async () => {
+  const source = await createSourceTopic(prefix, 'modes')
+  const [binary, structured, small] = await Promise.all(
+    ['binary', 'structured', 'small'].map((stem) => sinkTopic(stem)),
+  )
+  await withAdmin((admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: 2, name: small!, configEntries: [{ name: 'max.message.bytes', value: '300' }] }],
+    }),
+  )
+  await produce(kafka, source, [
+    binaryEvent('one', { key: 'customer-7', data: `{"n": 1e2, "pad": "${'x'.repeat(300)}"}` }),
+  ])
+  const common = { topics: [source], from: 'earliest' }
+  await apply(prefix, [
+    { id: 'binary', sink: `kafka:${binary}`, headers: { 'X-Team': 'billing', 'X-Key': { secret: 'KEY' } }, ...common },
+    {
+      id: 'structured',
+      sink: `kafka:${structured}`,
+      mode: 'structured',
+      transform: { key: { form: 'JSONPATH', value: '$.source' } },
+      ...common,
+    },
+    { id: 'small', sink: `kafka:${small}`, ...common },
+  ])
+  const [first] = await readTopic(kafka, binary!, (messages) => messages.length > 0)
+  expect(first?.key?.toString()).toBe('customer-7')
+  expect(first?.value?.toString()).toMatch(/^\{"n": 1e2, /)
+  const names = ['ce_id', 'ce_type', 'content-type', 'X-Team', 'X-Key', 'barnabas-subscription', 'barnabas-attempt']
+  expect(names.map((name) => header(first!, name))).toEqual([
+    'one',
+    'test.made',
+    'application/json',
+    'billing',
+    'hunter2',
+    'binary',
+    '1',
+  ])
+  const [second] = await readTopic(kafka, structured!, (messages) => messages.length > 0)
+  expect(second?.key?.toString()).toBe('/tests')
+  expect(header(second!, 'content-type')).toBe('application/cloudevents+json; charset=UTF-8')
+  expect(eventIdOf(second!)).toBe('one')
+  const [letter] = await readTopic(kafka, `${prefix}.dead-letter`, (messages) => messages.length > 0)
+  expect(header(letter!, 'barnabas-dead-letter-reason')).toBe('UndeliverableDueToHttpRequestEntityTooLarge')
+  expect(header(letter!, 'barnabas-last-outcome')).toBe('PayloadTooLarge')
+  expect(header(letter!, 'barnabas-destination')).toBe(`kafka:${small}`)
+})
+
+test('B3: a topic that is missing ends the subscription, from Starting and from Running; the event keeps its place until start', async () => {
+  const source = await createSourceTopic(prefix, 'missing')
+  const sink = await sinkTopic('deleted')
+  const never = randomName(`${prefix}.sink-never-made`)
+  const common = { topics: [source], from: 'earliest' }
+  const subscriptions = [
+    { id: 'running', sink: `kafka:${sink}`, ...common },
+    { id: 'starting', sink: `kafka:${never}`, ...common },
+  ]
+  await apply(prefix, subscriptions, {}, ['--no-wait'])
+  const { reason } = await control.untilStatus('starting', ({ status }) => status === 'Start Failed')
+  expect(reason).toMatch(new RegExp(`^sink: topic ${never} does not exist`))
+
+  await control.untilStatus('running', ({ status }) => status === 'Running')
+  await withAdmin((admin) => admin.deleteTopics({ topics: [sink] }))
+  await produce(kafka, source, [binaryEvent('kept')])
+  const failed = await control.untilStatus('running', ({ status }) => status === 'Start Failed')
+  expect(failed.reason).toMatch(new RegExp(`^sink: topic ${sink} does not exist`))
+  expect(await lagOf(`${prefix}.subscription.running`, source)).toBe(1)
+  await createTopic(kafka, sink)
+  const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['start', 'running'])
+  const [delivered] = await readTopic(kafka, sink, (messages) => messages.length > 0)
+  expect(delivered && eventIdOf(delivered)).toBe('kept')
+  expect(await exited).toBe(0)
+})
+
+test('a cluster that is away is tried again until it is back', async () => {
+  const source = await createSourceTopic(prefix, 'away')
+  const sink = await sinkTopic('away')
+  await produce(kafka, source, [binaryEvent('patient')])
+  const retry = { schedule: ['500ms', 'repeat'], maxAttempts: 1_000 }
+  const topics = await followTopics(kafka, [sink])
+  cleanUp(() => topics.stop())
+  await apply(prefix, [
+    { id: 'away', topics: [source], from: 'earliest', sink: `kafka://elsewhere/${sink}`, timeout: '300ms', retry },
+  ])
+  await barnabas.process.line(/attempt 2: (TimedOut|SocketError)/)
+  await listenOn(gate, gatePort)
+  const [delivered] = await topics.until((records) => records.length > 0)
+  expect(eventIdOf(delivered!)).toBe('patient')
+  expect(Number(header(delivered!, 'barnabas-attempt'))).toBeGreaterThan(2)
+})
+
+async function sinkTopic(stem: string): Promise<string> {
+  const topic = randomName(`${prefix}.sink-${stem}`)
+  await createTopic(kafka, topic)
+  return topic
+}
+
+function listenOn(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}
