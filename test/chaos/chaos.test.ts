@@ -34,16 +34,16 @@ describe.skipIf(!(await canRunOwnBroker()))('on a broker of its own', () => {
   }, 240_000)
 
   test.each([
-    { kind: 'drops', rule: 'lost', faults: 0 },
-    { kind: 'resets', rule: 'extra', faults: 1 },
-    { kind: 'doubles', rule: 'extra', faults: 0 },
+    { kind: 'drops', rule: 'lost', events: 1_000, faults: 0 },
+    { kind: 'resets', rule: 'extra', events: 4_000, faults: 1 },
+    { kind: 'doubles', rule: 'extra', events: 1_000, faults: 0 },
   ])(
     'an engine that $kind is found out',
-    async ({ kind, rule, faults }) => {
+    async ({ kind, rule, events, faults }) => {
       const sabotage = new URL(`./sabotage.ts?kind=${kind}`, import.meta.url).href
       const { violations } = await runChaos({
         ...small,
-        events: 4_000,
+        events,
         faults,
         kinds: ['kill-retrier'],
         accountedWithinMs: 8_000,
