@@ -8,6 +8,11 @@ export interface RedriveTopics {
   readonly marksKeptMs: number
 }
 
+/** What of a cluster is asked. */
+type RedriveCluster = Pick<Cluster, 'names' | 'brokers'> & {
+  readonly kafka: { readonly admin: Pick<Cluster['kafka']['admin'], 'describeTopics' | 'topicConfig'> }
+}
+
 const day = 86_400_000
 
 /**
@@ -15,7 +20,7 @@ const day = 86_400_000
  * would be deleted before the dead letters that they stand for.
  */
 export async function redriveTopics(
-  { kafka, names, brokers }: Cluster,
+  { kafka, names, brokers }: RedriveCluster,
   deadLetterTopics: readonly string[],
 ): Promise<RedriveTopics> {
   const topic = names.retryTopic('now')
