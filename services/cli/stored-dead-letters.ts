@@ -1,3 +1,4 @@
+import type { KafkaRecord } from '@barnabas/core'
 import type { PartitionOffsets } from '@barnabas/kafka'
 import type { Cluster } from './cluster.ts'
 import type { DeadLetterRecord, InputOf } from './dead-letter-record.ts'
@@ -26,13 +27,20 @@ export async function* storedDeadLetters(
   { kafka }: { readonly kafka: Pick<Cluster['kafka'], 'readRange'> },
   partitions: readonly PartitionOffsets[],
   inputOf: InputOf,
-): AsyncGenerator<{ readonly letters: readonly DeadLetterRecord[]; readonly readRecords: number }> {
+): AsyncGenerator<{ readonly letters: Iterable<DeadLetterRecord>; readonly readRecords: number }> {
   let before = 0
   for (const { topic, partition, low, high } of partitions) {
     for await (const { records, nextOffset } of kafka.readRange({ topic, partition, from: low, to: high })) {
-      const letters = records.map((record) => readDeadLetter(record, inputOf)).filter((letter) => letter !== null)
-      yield { letters, readRecords: before + nextOffset - low }
+      yield { letters: lettersAmong(records, inputOf), readRecords: before + nextOffset - low }
     }
     before += high - low
+  }
+}
+
+/** One after the other, when they are asked for: decoded, a piece is many times as large. */
+function* lettersAmong(records: readonly KafkaRecord[], inputOf: InputOf): Generator<DeadLetterRecord> {
+  for (const record of records) {
+    const letter = readDeadLetter(record, inputOf)
+    if (letter !== null) yield letter
   }
 }

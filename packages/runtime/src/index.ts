@@ -1,3 +1,4 @@
+export { boundHeap } from './bounded-heap.ts'
 export type { BlobAccount, BlobAccounts } from './blob-environment.ts'
 export { createCloseStack } from './close-stack.ts'
 export type { CloseLog, CloseOptions, CloseStack } from './close-stack.ts'

@@ -1,3 +1,4 @@
+import { boundHeap } from '@barnabas/runtime'
 import type { Command } from 'commander'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { addSelectionOptions, isSelected, noneText, readSelection } from '../dead-letter-selection.ts'
@@ -25,6 +26,7 @@ export function addExport(deadLetters: Command, terminal: Terminal): void {
 }
 
 async function exportAll(terminal: Terminal, options: SelectionOptions): Promise<void> {
+  boundHeap()
   const selection = readSelection(options, Date.now())
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {

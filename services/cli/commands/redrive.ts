@@ -1,6 +1,7 @@
 import { redrivesMaxDefault } from '@barnabas/core'
 import type { RedriveOptions } from '@barnabas/core'
 import type { Transactor } from '@barnabas/kafka'
+import { boundHeap } from '@barnabas/runtime'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { readSurroundings, withCluster } from '../cluster.ts'
@@ -53,6 +54,7 @@ export function addRedrive(deadLetters: Command, terminal: Terminal): void {
 }
 
 async function redriveSelected(terminal: Terminal, options: RedriveCommandOptions): Promise<void> {
+  boundHeap()
   const selection = readSelection(options, Date.now())
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
