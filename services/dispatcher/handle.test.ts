@@ -4,6 +4,7 @@ import { createReadBudget, createWindow } from '@barnabas/delivery'
 import type { CarriedOut, Deliverer, HoldablePartition, NoRequest } from '@barnabas/delivery'
 import { expect, test } from 'vitest'
 import { createHandle } from './handle.ts'
+import { createOrderLanes } from './order-lanes.ts'
 
 const single: Subscription = {
   id: 'orders',
@@ -96,7 +97,8 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     cancel: new AbortController().signal,
     onFiltered: () => void steps.push('filtered out'),
     onNoRequest: ({ revision }, message) => void steps.push(`revision ${revision} stops: ${message}`),
-    inPlace: { holds: () => false, hold: () => {}, keep: () => void steps.push('kept') },
+    inPlace: { holds: () => false, hold: () => {}, claim: () => false, keep: () => void steps.push('kept') },
+    lanes: (begin) => createOrderLanes({ begin, copyOf: (waiting) => waiting, budget: createReadBudget(1_000_000) }),
     onNothingBegun: () => {},
   })
   return {

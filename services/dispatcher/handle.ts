@@ -1,5 +1,13 @@
 import { compileFilter, decodeInput, eventJsonBytes, newDeliveryState } from '@barnabas/core'
-import type { CloudEvent, DecodedEvent, DeliveryState, KafkaRecord, OpenRecord, Subscription } from '@barnabas/core'
+import type {
+  CloudEvent,
+  DecodedEvent,
+  DeliveryState,
+  InPlaceEvent,
+  KafkaRecord,
+  OpenRecord,
+  Subscription,
+} from '@barnabas/core'
 import { sourceRecordBytes } from '@barnabas/delivery'
 import type {
   Batching,
@@ -11,6 +19,7 @@ import type {
   Window,
 } from '@barnabas/delivery'
 import type { DueInPlace, InPlace, InPlaceOptions } from './in-place.ts'
+import type { OrderLanes } from './order-lanes.ts'
 
 export interface HandleOptions {
   /** The subscription's present revision. */
@@ -22,17 +31,21 @@ export interface HandleOptions {
   /** No request can be built for an event, which keeps its place: the subscription is to stop. */
   readonly onNoRequest: (subscription: Subscription, message: string) => void
   /** Where events that stay in their partition wait. */
-  readonly inPlace: Pick<InPlace, 'holds' | 'hold' | 'keep'>
+  readonly inPlace: Pick<InPlace, 'holds' | 'hold' | 'keep' | 'claim'>
+  readonly lanes: (begin: (waiting: WaitingRecord) => void) => OrderLanes<WaitingRecord>
   /** A place in the window was had for nothing. */
   readonly onNothingBegun: (subscriptionId: string) => void
 }
 
 /** One that waits for its place in a request. */
-interface WaitingRecord {
+export interface WaitingRecord {
   readonly partition: HoldablePartition
   /** Null for one that waited in place. */
   readonly open: OpenRecord | null
   readonly record: KafkaRecord
+  readonly bytes: number
+  /** Behind which others it has to wait; null for none. */
+  readonly lane: string | null
   /** What is known of its delivery already; absent when nothing was attempted. */
   readonly state?: DeliveryState
   /** Where else is told what became of it. */
@@ -46,6 +59,7 @@ export interface Handle {
   (partition: HoldablePartition, record: KafkaRecord): void
   /** One that stays where it is is due. */
   readonly attempt: InPlaceOptions['attempt']
+  readonly lanes: OrderLanes<WaitingRecord>
 }
 
 /**
@@ -55,6 +69,7 @@ export interface Handle {
  */
 export function createHandle(options: HandleOptions): Handle {
   const { window, deliverer } = options
+  const lanes = options.lanes(beginInLane)
   let filtered = { subscription: options.subscription(), passes: filterOf(options.subscription()) }
 
   const batching: Batching<WaitingRecord> = {
@@ -86,11 +101,16 @@ export function createHandle(options: HandleOptions): Handle {
     const open = partition.take(record.offset)
     if (open === null) return
     const bytes = sourceRecordBytes(record)
+    const lane = laneOf(subscription, record)
+    if (options.inPlace.claim(partition, record.offset, lane)) {
+      open.isUnderWay = true
+      if (lane !== null) lanes.occupy(partition, lane)
+      return
+    }
     // Decoded before its turn only where a filter asks: a thousand decoded events that wait are what the garbage
     // collector would copy most (docs/performance.md).
     if (filtered.passes === null) {
-      if (subscription.batch.maxEvents > 1) return wait({ partition, open, record, read: null }, bytes)
-      return window.run(() => attemptOrBury({ partition, open, record, read: null }), bytes)
+      return wait({ partition, open, record, bytes, lane, read: null }, subscription)
     }
     const decoded = decode(subscription, record)
     if (decoded.kind === 'event' && !filtered.passes(decoded.event)) {
@@ -98,9 +118,25 @@ export function createHandle(options: HandleOptions): Handle {
       partition.finish(open, false)
       return
     }
-    const waiting = { partition, open, record, read: { decoded, by: subscription } }
-    if (subscription.batch.maxEvents > 1) return wait(waiting, bytes)
-    window.run(() => attemptOrBury(waiting), bytes)
+    wait({ partition, open, record, bytes, lane, read: { decoded, by: subscription } }, subscription)
+  }
+
+  function wait(waiting: WaitingRecord, { batch }: Subscription): void {
+    if (waiting.lane !== null) lanes.enter(waiting.partition, waiting.lane, waiting)
+    else if (batch.maxEvents > 1) window.runTogether(batching, waiting, waiting.bytes)
+    else window.run(() => attemptOrBury(waiting), waiting.bytes)
+  }
+
+  function beginInLane(waiting: WaitingRecord): void {
+    window.run(
+      () => attemptOrBury(waiting),
+      waiting.bytes,
+      () => laneIsOver(waiting),
+    )
+  }
+
+  function laneIsOver({ partition, lane }: WaitingRecord): void {
+    if (lane !== null) lanes.over(partition, lane)
   }
 
   function attemptDue(
@@ -109,8 +145,8 @@ export function createHandle(options: HandleOptions): Handle {
     onDropped: () => void,
   ): void {
     const { partition, record, event } = due
-    const waiting = { partition, open: null, record, state: event.state, concluded, read: null }
     const bytes = sourceRecordBytes(record)
+    const waiting = { partition, open: null, record, bytes, lane: null, state: event.state, concluded, read: null }
     if (options.subscription().batch.maxEvents > 1) window.runTogether(batching, waiting, bytes, onDropped)
     else window.run(() => attemptOrBury(waiting), bytes, onDropped)
   }
@@ -124,13 +160,10 @@ export function createHandle(options: HandleOptions): Handle {
     return true
   }
 
-  function wait(waiting: WaitingRecord, bytes: number): void {
-    window.runTogether(batching, waiting, bytes)
-  }
-
   function attemptOrBury(waiting: WaitingRecord): Promise<void> {
     if (!mayBegin(waiting)) {
       options.onNothingBegun(options.subscription().id)
+      laneIsOver(waiting)
       return Promise.resolve()
     }
     const decoded = decodedOf(waiting, options.subscription())
@@ -141,13 +174,23 @@ export function createHandle(options: HandleOptions): Handle {
     conclude(waiting, await deliverer.deliver(deliveryOf(waiting, event)))
   }
 
-  function conclude({ partition, open, record, concluded }: WaitingRecord, carried: CarriedOut | NoRequest): void {
-    if (carried.kind === 'durable' && open !== null) partition.finish(open, carried.wroteRecord)
-    if (carried.kind === 'in-place' && open !== null && !partition.lost) {
-      options.inPlace.keep(partition, record, carried.event)
+  function conclude(waiting: WaitingRecord, carried: CarriedOut | NoRequest): void {
+    const { partition, open, concluded } = waiting
+    if (carried.kind === 'durable' && open !== null) {
+      partition.finish(open, carried.wroteRecord)
+      laneIsOver(waiting)
     }
+    if (carried.kind === 'in-place' && open !== null && !partition.lost) keep(waiting, carried.event)
     if (carried.kind === 'no-request') options.onNoRequest(options.subscription(), carried.message)
     concluded?.(carried)
+  }
+
+  function keep({ partition, record, lane }: WaitingRecord, event: InPlaceEvent): void {
+    options.inPlace.keep(partition, record, event, lane)
+    if (lane === null) return
+    // What is behind it in a partition that is held is read again.
+    if (options.inPlace.holds(partition)) lanes.drop(partition, lane)
+    else lanes.stays(partition, lane)
   }
 
   function deliveryOf({ partition, open, record, state }: WaitingRecord, event: CloudEvent): Delivery {
@@ -170,7 +213,7 @@ export function createHandle(options: HandleOptions): Handle {
     conclude(waiting, await deliverer.settle(verdict, { record, state: damaged }, about, partition))
   }
 
-  return Object.assign(handle, { attempt: attemptDue })
+  return Object.assign(handle, { attempt: attemptDue, lanes })
 }
 
 /** By its turn the subscription may be changed, and read its topics by another schema. */
@@ -178,6 +221,12 @@ function decodedOf(waiting: WaitingRecord, subscription: Subscription): DecodedE
   if (waiting.read?.by !== subscription)
     waiting.read = { decoded: decode(subscription, waiting.record), by: subscription }
   return waiting.read.decoded
+}
+
+/** Events without a key are in no order. */
+function laneOf({ order }: Subscription, { key }: KafkaRecord): string | null {
+  if (order === 'partition') return ''
+  return order === 'key' && key !== null ? key.toString('latin1') : null
 }
 
 /** Null when every event passes. */

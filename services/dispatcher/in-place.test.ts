@@ -87,6 +87,7 @@ function running() {
     },
     readRecord: async () => (isThere ? record : null),
     onGone: () => void steps.push('gone'),
+    onOver: (_partition, lane) => void steps.push(`lane ${lane} is over`),
     copyOf: (kept) => kept,
     bytesOf: () => 1_000_000,
     now: () => Date.now(),
@@ -113,7 +114,7 @@ test('B5: what failed holds its partition until it is delivered, and is attempte
   const run = running()
   run.inPlace.hold(run.partition)
   expect(run.inPlace.holds(run.partition)).toBe(true)
-  run.inPlace.keep(run.partition, record, waiting(4_000))
+  run.inPlace.keep(run.partition, record, waiting(4_000), null)
   await vi.advanceTimersByTimeAsync(3_999)
   expect(run.steps).toEqual(['held'])
   await vi.advanceTimersByTimeAsync(1)
@@ -131,12 +132,12 @@ test('a partition goes on only when nothing of it is left, and nothing is about 
   const run = running()
   run.inPlace.hold(run.partition)
   run.inPlace.hold(run.partition)
-  run.inPlace.keep(run.partition, record, waiting(0))
+  run.inPlace.keep(run.partition, record, waiting(0), null)
   await vi.advanceTimersByTimeAsync(0)
   run.conclude(done)
   await vi.advanceTimersByTimeAsync(0)
   expect(run.steps).not.toContain('released')
-  run.inPlace.keep(run.partition, { ...record, offset: 5 }, waiting(0, 1, 5))
+  run.inPlace.keep(run.partition, { ...record, offset: 5 }, waiting(0, 1, 5), null)
   await vi.advanceTimersByTimeAsync(0)
   run.conclude(done)
   await vi.advanceTimersByTimeAsync(0)
@@ -200,7 +201,7 @@ test('B4: a change to allowed goes on without what it was blocked at', async () 
 test('what is due while nothing may be attempted waits, and so does what was dropped from the window', async () => {
   const run = running()
   run.stopAttempts(false)
-  run.inPlace.keep(run.partition, record, waiting(1_000))
+  run.inPlace.keep(run.partition, record, waiting(1_000), null)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(run.steps).toEqual(['held'])
   run.stopAttempts(true)
@@ -215,14 +216,14 @@ test('what is due while nothing may be attempted waits, and so does what was dro
 test('what retention has removed while it waited is counted, and its partition goes on', async () => {
   const run = running()
   run.remove()
-  run.inPlace.keep(run.partition, record, waiting(1_000))
+  run.inPlace.keep(run.partition, record, waiting(1_000), null)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(run.steps).toEqual(['held', 'gone', '4 finished', 'committed', 'released', 'removed orders/7/orders/0/4'])
 })
 
 test('a lost partition is another owner’s: nothing more is done', async () => {
   const run = running()
-  run.inPlace.keep(run.partition, record, waiting(1_000))
+  run.inPlace.keep(run.partition, record, waiting(1_000), null)
   run.inPlace.lost(run.partition)
   await vi.advanceTimersByTimeAsync(60_000)
   run.inPlace.close()

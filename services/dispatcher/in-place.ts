@@ -24,8 +24,12 @@ export interface InPlace {
   holds(partition: HoldablePartition): boolean
   /** A record of it is about to be kept. */
   hold(partition: HoldablePartition): void
-  /** Its verdict was to stay where it is. */
-  keep(partition: HoldablePartition, record: KafkaRecord, event: InPlaceEvent): void
+  /** Its verdict was to stay where it is. `lane`: in which it is the first (`OrderLanes`), null for none. */
+  keep(partition: HoldablePartition, record: KafkaRecord, event: InPlaceEvent, lane: string | null): void
+  /** Whether the record that was handed over is one that stays, and was left by an earlier owner; now it is in this lane. */
+  claim(partition: HoldablePartition, offset: number, lane: string | null): boolean
+  /** How many stay. */
+  readonly count: number
   /** An attempt may be made again, or an operator has said something. */
   look(): void
   close(): void
@@ -60,6 +64,8 @@ export interface InPlaceOptions {
   /** Null where retention has removed it. */
   readonly readRecord: (at: SourcePosition) => Promise<KafkaRecord | null>
   readonly onGone: () => void
+  /** One that stayed is over; its lane may go on. */
+  readonly onOver: (partition: HoldablePartition, lane: string) => void
   readonly copyOf: (record: KafkaRecord) => KafkaRecord
   readonly bytesOf: (record: KafkaRecord) => number
   readonly now: () => number
@@ -69,6 +75,7 @@ export interface InPlaceOptions {
 interface Entry {
   event: InPlaceEvent
   record: KafkaRecord | null
+  lane: string | null
   isBusy: boolean
 }
 
@@ -77,6 +84,8 @@ interface Place {
   readonly entries: Map<number, Entry>
   /** How many are about to be kept. */
   expected: number
+  /** Whether nothing more is read of it: with `order: key` other keys go on. */
+  readonly isHeld: boolean
   timer: NodeJS.Timeout | undefined
 }
 
@@ -97,9 +106,10 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   function placeOf(partition: HoldablePartition): Place {
     const known = places.get(partition)
     if (known !== undefined) return known
-    const place: Place = { partition, entries: new Map(), expected: 0, timer: undefined }
+    const isHeld = options.subscription().order !== 'key'
+    const place: Place = { partition, entries: new Map(), expected: 0, isHeld, timer: undefined }
     places.set(partition, place)
-    partition.hold()
+    if (isHeld) partition.hold()
     return place
   }
 
@@ -234,6 +244,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     forgetRecord(entry)
     entries.delete(state.source.offset)
     partition.finishAt(state.source.offset, wroteRecord)
+    if (entry.lane !== null) options.onOver(partition, entry.lane)
     void partition.committedAll().then((isCommitted) => {
       if (isCommitted) events.removeInPlace(state)
     })
@@ -273,7 +284,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       for (const event of left) {
         const { offset } = event.state.source
         if (offset < partition.start || partition.wasDone(offset)) events.removeInPlace(event.state)
-        else placeOf(partition).entries.set(offset, { event, record: null, isBusy: false })
+        else placeOf(partition).entries.set(offset, { event, record: null, lane: null, isBusy: false })
       }
       const place = places.get(partition)
       if (place !== undefined) schedule(place)
@@ -285,17 +296,26 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       clearTimeout(place.timer)
       place.entries.forEach(forgetRecord)
     },
-    holds: (partition) => places.has(partition),
+    holds: (partition) => places.get(partition)?.isHeld ?? false,
     hold(partition) {
       placeOf(partition).expected += 1
     },
-    keep(partition, record, event) {
+    keep(partition, record, event, lane) {
       const place = placeOf(partition)
       place.expected = Math.max(0, place.expected - 1)
-      const entry: Entry = { event, record: null, isBusy: false }
+      const entry: Entry = { event, record: null, lane, isBusy: false }
       place.entries.set(event.state.source.offset, entry)
       keepRecord(entry, record)
       schedule(place)
+    },
+    claim(partition, offset, lane) {
+      const entry = places.get(partition)?.entries.get(offset)
+      if (entry === undefined) return false
+      entry.lane = lane
+      return true
+    },
+    get count() {
+      return [...places.values()].reduce((sum, { entries }) => sum + entries.size, 0)
     },
     look: () => [...places.values()].forEach(schedule),
     close() {

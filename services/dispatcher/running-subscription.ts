@@ -18,12 +18,13 @@ import {
   sourceRecordBytes,
   waitingMaxOf,
 } from '@barnabas/delivery'
-import type { Deliverer, DrainLimits, Logger, Probations, Rates, ReadBudget, Window } from '@barnabas/delivery'
+import type { Deliverer, DrainLimits, InHand, Logger, Probations, Rates, ReadBudget, Window } from '@barnabas/delivery'
 import type { Assignment, ConsumerFailure, KafkaClient } from '@barnabas/kafka'
 import type { InPlaceEvents } from '@barnabas/host'
 import { createHandle } from './handle.ts'
 import type { Handshakes } from './handshakes.ts'
 import { createInPlace } from './in-place.ts'
+import { createOrderLanes } from './order-lanes.ts'
 import { createOwnedShare } from './owned-share.ts'
 import { createSpacedCall } from './spaced-call.ts'
 
@@ -137,7 +138,24 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     owns: (owned) => rates.owns(id, 'source', owned),
     logger,
   })
-  const gate = createReadGate(window, options.budget, () => waitingMaxOf(subscription.batch), mayRead)
+  /** With those that wait for others before them (`order`). */
+  const inHand: InHand = {
+    get waiting() {
+      // Of other keys more is read while these wait; of a partition that is held it is not.
+      const staying = subscription.order === 'key' ? inPlace.count : 0
+      return window.waiting + handle.lanes.waiting + staying
+    },
+    get waitingBytes() {
+      return window.waitingBytes + handle.lanes.waitingBytes
+    },
+    get inFlight() {
+      return window.inFlight
+    },
+    get inFlightBytes() {
+      return window.inFlightBytes
+    },
+  }
+  const gate = createReadGate(inHand, options.budget, () => waitingMaxOf(subscription.batch), mayRead)
   const parked = createSpacedCall(tell, tellParked)
   const detach = probations.attach(id, {
     window,
@@ -161,6 +179,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       deliverer.settle(verdict, { record, state }, { subscription, event: null }, partition),
     readRecord: (at) => readRecord(kafka, at),
     onGone: () => options.onSkipped(id, 1),
+    onOver: (partition, lane) => handle.lanes.over(partition, lane),
     copyOf: copiedRecord,
     bytesOf: sourceRecordBytes,
     now: Date.now,
@@ -174,6 +193,12 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     onFiltered: options.onFiltered,
     onNoRequest: options.onNoRequest,
     inPlace,
+    lanes: (begin) =>
+      createOrderLanes({
+        begin,
+        copyOf: (waiting) => ({ ...waiting, record: copiedRecord(waiting.record), read: null }),
+        budget: options.budget,
+      }),
     onNothingBegun: () => rates.giveBack(id),
   })
   const consumer = createTrackedConsumer({
@@ -204,7 +229,8 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       ),
     // What is kept there of another subscription's events concerns nobody.
     beforePlaced: async () => {
-      if (subscription.faultTolerance === 'prohibited') await options.inPlaceEvents.caughtUp()
+      if (subscription.faultTolerance === 'prohibited' || subscription.order !== undefined)
+        await options.inPlaceEvents.caughtUp()
     },
     onGained: (partition) => inPlace.gained(partition),
     onRecords(partition, records) {
@@ -217,6 +243,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     onLost(partition) {
       gate.lost(partition)
       inPlace.lost(partition)
+      handle.lanes.lost(partition)
     },
     onRejoining() {
       window.hold()
@@ -265,8 +292,9 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
    * hand; so would what is read of one that is blocked. It is read again afterwards, once nothing of it is under way.
    */
   function giveBack(): void {
-    if (window.inFlight > 0 || window.waiting === 0 || !isToRest()) return
-    logger.debug({ subscription: id, events: window.waiting }, 'given back until it goes on')
+    if (window.inFlight > 0 || inHand.waiting === 0 || !isToRest()) return
+    logger.debug({ subscription: id, events: inHand.waiting }, 'given back until it goes on')
+    handle.lanes.dropAll()
     window.clear()
     consumer.rewind()
   }
@@ -391,6 +419,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       gate.close()
       inPlace.close()
       consumer.pauseAll()
+      handle.lanes.dropAll()
       window.clear()
       await drain(window.idle(), limits, () => cancel.abort())
       await consumer.stop()

@@ -158,6 +158,8 @@ function readsTheSame(before: Reading, now: Reading): boolean {
   return (
     before.topicLives === now.topicLives &&
     one.generation === other.generation &&
+    // What waits by one order would not know the other.
+    one.order === other.order &&
     one.topics.length === other.topics.length &&
     one.topics.every((topic) => other.topics.includes(topic))
   )

@@ -270,9 +270,12 @@ test.each<[field: object, message: string]>([
 })
 
 test.each<[field: object, message: string]>([
-  [{ order: 'key' }, 'order: key is not available in this version; only none'],
-  [{ order: 'kee' }, 'order: "kee" is not known; only none is possible'],
-  [{ order: null }, 'order: null is not known; only none is possible'],
+  [{ order: 'kee' }, 'order: "kee" is not known; one of none, key, partition (did you mean key?)'],
+  [{ order: null }, 'order: null is not known; one of none, key, partition'],
+  [
+    { order: 'key', batch: { maxEvents: 2 } },
+    'order: key is not possible with batches; set batch.maxEvents to 1, or leave the order out',
+  ],
   [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
@@ -379,8 +382,8 @@ test('unknown fields of a newer version are ignored with a warning where that is
 
 test('ignoring unknown fields mends nothing else', () => {
   const options = { unknownFields: 'ignore-with-warning' } as const
-  expect(messages({ ...least, bananas: 1, order: 'key' }, options)).toEqual([
-    'order: key is not available in this version; only none',
+  expect(messages({ ...least, bananas: 1, order: 'kee' }, options)).toEqual([
+    'order: "kee" is not known; one of none, key, partition (did you mean key?)',
   ])
   expect(messages({ ...least, filters: [{ bananas: 1 }] }, options)).toHaveLength(1)
 })

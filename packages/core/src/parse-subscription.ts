@@ -15,7 +15,7 @@ import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
-import { batchOf, batchWarnings } from './subscription-batch.ts'
+import { batchOf, batchWarnings, problemsOfOrder } from './subscription-batch.ts'
 import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { probationSpecOf } from './subscription-probation.ts'
@@ -196,6 +196,7 @@ function resolve(
     ...problemsOfHandshake(written),
     ...problemsOfTransform(written),
     ...problemsOfKafkaSink(written, own.prefix),
+    ...problemsOfOrder(written),
   ]
   const deadLetter = deadLetterOf(written, own.deadLetter)
 
@@ -239,6 +240,7 @@ function resolve(
       batch: batchOf(written.batch, written.notation, eventGrid),
       retry: retryPolicyOf(spec, timeScale),
       ...(written.faultTolerance === 'prohibited' ? { faultTolerance: 'prohibited' } : {}),
+      ...(written.order === undefined || written.order === 'none' ? {} : { order: written.order }),
       handshake: written.handshake ?? 'none',
       probation: written.probation === 'none' ? null : probationPolicyOf(probationSpecOf(written.probation), timeScale),
       deadLetter,

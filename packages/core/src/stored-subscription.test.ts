@@ -55,7 +55,11 @@ test.each<[string, unknown, string]>([
 test.each<[string, object, string]>([
   ['another id than the key', { id: 'other' }, `id: "other" is not the record's key "orders"`],
   ['a field of the wrong type', { mode: 5 }, 'mode: 5 is not known; one of binary, structured'],
-  ['a value that a later version builds', { order: 'key' }, 'order: key is not available in this version; only none'],
+  [
+    'a value that a later version builds',
+    { deadLetter: { target: 'x' } },
+    'deadLetter.target: is not available in this version',
+  ],
 ])('%s is refused, and the life is known', (_, change, message) => {
   expect(parseStoredSubscription(stored({ ...fields, ...life, ...change }), 'orders')).toMatchObject({
     kind: 'invalid',

@@ -11,8 +11,8 @@ import type { EventGridDefaults } from './retry-policy.ts'
 import { isEventGridNotation } from './schemas.ts'
 import type { Notation } from './schemas.ts'
 import { parseSize } from './size.ts'
-import type { Report } from './subscription-field.ts'
-import { field, mapping, notAvailable, readNumber, shown } from './subscription-field.ts'
+import type { Report, SubscriptionProblem } from './subscription-field.ts'
+import { field, mapping, notAvailable, problemAt, readNumber, shown } from './subscription-field.ts'
 
 /** `batch` as a person writes it. */
 export const batchSchema = mapping({
@@ -44,6 +44,20 @@ export function batchOf(
     maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : (engine?.batchMaxEvents ?? maxEventsDefault)),
     preferredBytes: parseSize(preferredSize) ?? engine?.batchPreferredBytes ?? own,
   }
+}
+
+/** Events of one request arrive all or none, in whatever order their receiver likes. */
+export function problemsOfOrder({
+  order = 'none',
+  batch,
+}: {
+  readonly order?: string | undefined
+  readonly batch?: WrittenBatch | undefined
+}): SubscriptionProblem[] {
+  if (order === 'none' || batchOf(batch).maxEvents === 1) return []
+  return [
+    problemAt(['order'], `${order} is not possible with batches; set batch.maxEvents to 1, or leave the order out`),
+  ]
 }
 
 /** CloudEvents knows no batch in binary mode: several travel in another format than one alone. */

@@ -73,7 +73,7 @@ export const subscriptionSchema = mapping({
   concurrency: field((value, report) => readNumber(value, report, 1, concurrencyMax)).optional(),
   retry: retrySchema.optional(),
   faultTolerance: oneOf(['allowed', 'prohibited']),
-  order: oneOf(['none'], ['key', 'partition']),
+  order: oneOf(['none', 'key', 'partition']),
   batch: batchSchema.optional(),
   endpoint: oneOf(endpointKinds),
   notation: oneOf(notations),

@@ -50,6 +50,8 @@ export interface Subscription {
   readonly retry: RetryPolicy
   /** Stop at an event whose retries are exhausted; absent: go on without it. */
   readonly faultTolerance?: 'prohibited'
+  /** What of it is delivered one after the other; absent: nothing. */
+  readonly order?: 'key' | 'partition'
   /** How its receiver is asked before any event is sent. */
   readonly handshake: HandshakeForm
   /** When its endpoint is left to rest; null for never. */

@@ -305,7 +305,8 @@ function destinationOf(subscription: Subscription): string {
 function handlingOf(subscription: Subscription, inPlace = false): Handling {
   const deadLettering = subscription.deadLetter !== null
   if (!inPlace) return { faultTolerance: 'allowed', order: 'none', deadLettering }
-  return { faultTolerance: subscription.faultTolerance ?? 'allowed', order: 'none', deadLettering }
+  const { faultTolerance = 'allowed', order = 'none' } = subscription
+  return { faultTolerance, order, deadLettering }
 }
 
 /**

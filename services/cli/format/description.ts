@@ -103,11 +103,18 @@ function resolvedFields(
     ['timeout', `${formatDuration(timeoutMs)} for one attempt`],
     ['concurrency', `${concurrency} attempts in flight, per process`],
     ['rate', rateText(shownRate(subscription, status), written.rate)],
+    ['order', subscription.order === undefined ? 'none' : `one after the other within a ${subscription.order}`],
     ['schedule', `${retry.schedule}: ${delaysText(retry)}`],
     ['minimum waits', minimumWaitsText(retry)],
     ['ends after', limitsText(retry)],
+    ['when exhausted', exhaustedText(subscription)],
     ['never retried', neverOn.length === 0 ? 'no status' : neverOn.join(', ')],
   ]
+}
+
+function exhaustedText({ faultTolerance, deadLetter }: Subscription): string {
+  if (faultTolerance === 'prohibited') return 'stops at the event until somebody resolves it (prohibited)'
+  return `goes on, and the event ${deadLetter === null ? 'is discarded' : 'becomes a dead letter'} (allowed)`
 }
 
 function minimumWaitsText({ minimumWaits, endpoint }: Subscription['retry']): string {
@@ -116,7 +123,7 @@ function minimumWaitsText({ minimumWaits, endpoint }: Subscription['retry']): st
 }
 
 function resolvedJson({ retry, ...subscription }: Subscription) {
-  const { timeoutMs, concurrency, mode, types, filters } = subscription
+  const { timeoutMs, concurrency, mode, types, filters, faultTolerance = 'allowed', order = 'none' } = subscription
   const { maxAttempts, neverOn } = retry
   const unlimited = maxAttempts === Number.MAX_SAFE_INTEGER
   return {
@@ -125,6 +132,8 @@ function resolvedJson({ retry, ...subscription }: Subscription) {
     mode,
     types,
     filters,
+    faultTolerance,
+    order,
     retry: {
       schedule: retry.schedule,
       delays: retry.delays,
