@@ -229,8 +229,8 @@ test.each<[fields: object, message: string]>([
   ],
   [{ Sink: { SinkKafkaParameters: { Topic: 'c', Acks: '2' } } }, 'Acks: "2" is not known; one of 0, 1, all'],
   [
-    { Sink: { SinkKafkaParameters: { Topic: 'c', Key: url } } },
-    'Sink.SinkKafkaParameters.Key: is not available in this',
+    { Sink: { SinkKafkaParameters: { Topic: 'c', Key: { Form: 'JSONPATH', Value: 'x' } } } },
+    'Sink.SinkKafkaParameters.Key.Value: "x" does not lead to one value',
   ],
   [https({ URL: undefined }), 'Sink.SinkHttpsParameters.URL: is missing'],
   [https({ URL: { Form: 'CONSTANT' } }), 'Sink.SinkHttpsParameters.URL.Value: is missing'],
@@ -295,7 +295,6 @@ test.each<[name: string, problems: readonly string[]]>([
     ],
   ],
   ['refused-prohibited', ['RunOptions.BatchWindow.TimeBasedWindow: is not available in this version']],
-  ['refused-kafka-to-kafka', ['Sink.SinkKafkaParameters.Key: is not available in this version; leave it out']],
   [
     'refused-secrets',
     [

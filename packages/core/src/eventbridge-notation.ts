@@ -54,7 +54,10 @@ export function translateEventBridge(document: Fields, surroundings: EventBridge
   const hasOwnSink = Object.hasOwn(own, 'sink') && fields.Sink.value === undefined
   const sink = hasOwnSink ? undefined : translateSink(fields.Sink, surroundings)
   const filters = filtersOf(fields.FilterPattern)
-  const runOptions = translateRunOptions(fields.RunOptions, source?.kafkaRecord.instance)
+  const runOptions = translateRunOptions(fields.RunOptions, {
+    sourceInstance: source?.kafkaRecord.instance,
+    isKafkaSink: sink?.sink?.startsWith('kafka:') === true,
+  })
   const id = Object.hasOwn(own, 'id') ? own['id'] : idOf(fields.EventStreamingName, '`EventStreamingName`')
   if (id === null && !isSaid(fields.EventStreamingName)) {
     findings.problems.push(problemAt(['EventStreamingName'], 'is missing; write it, or add --id ID'))

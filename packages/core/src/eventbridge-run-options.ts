@@ -15,7 +15,10 @@ const tasksMax = 10_000
 const throttlingMax = 1_000_000
 
 /** Reads `RunOptions` (spec page §1.3 and §1.8); what is absent has EventBridge's defaults. */
-export function translateRunOptions(place: Place, sourceInstance: string | undefined): Fields {
+export function translateRunOptions(
+  place: Place,
+  { sourceInstance, isKafkaSink }: { readonly sourceInstance: string | undefined; readonly isKafkaSink: boolean },
+): Fields {
   const opened = openedAt(place)
   const isMissing = mappingAt(opened, '{ "ErrorsTolerance": "ALL" }') === undefined
   const options = fieldsAt(isMissing ? { ...opened, value: undefined } : opened, [
@@ -35,7 +38,7 @@ export function translateRunOptions(place: Place, sourceInstance: string | undef
   comesFrom(ErrorsTolerance, 'faultTolerance')
   const perSecond = numberAt(Throttling, 1, throttlingMax)
   comesFrom(Throttling, 'rate')
-  const batch = batchOf(options.BatchWindow)
+  const batch = batchOf(options.BatchWindow, isKafkaSink)
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
     retry: retryOf(options.RetryStrategy),
@@ -76,13 +79,18 @@ function retryOf(place: Place): Fields {
   }
 }
 
-function batchOf(place: Place): Fields | undefined {
+function batchOf(place: Place, isKafkaSink: boolean): Fields | undefined {
   const { CountBasedWindow, TimeBasedWindow } = fieldsAt(openedAt(place), ['CountBasedWindow', 'TimeBasedWindow'])
   const count = numberAt(CountBasedWindow, 1, countMax)
   const seconds = numberAt(TimeBasedWindow, 0, windowMaxSeconds)
   comesFrom(CountBasedWindow, 'batch', 'maxEvents')
   comesFrom(TimeBasedWindow, 'batch', 'window')
   if (count === undefined && !seconds) return undefined
+  if (isKafkaSink) {
+    if (count !== 1)
+      warnAt(place, 'ignored; each event becomes a record of its own, and records travel together by themselves')
+    return undefined
+  }
   return {
     ...(count === undefined ? {} : { maxEvents: count }),
     // A batch of one is full with its first event, and waits for no other.

@@ -1,10 +1,11 @@
 import type { ApiDestination, ApiDestinations } from './api-destinations.ts'
-import { checkConnection, connectionFields } from './eventbridge-kafka.ts'
+import { clusterOfConnection, connectionFields } from './eventbridge-kafka.ts'
+import type { KnownKafka } from './eventbridge-kafka.ts'
 import { ignoreAt, isSaid, networkFields, onlyParametersAt, refuseSecretAt } from './eventbridge-place.ts'
 import { constantAt, translateForm, translateUrl } from './eventbridge-transform.ts'
 import { didYouMean } from './nearest-name.ts'
 import type { Place } from './notation-place.ts'
-import { comesFrom, fieldsAt, reportAt, textAt, wordAt } from './notation-place.ts'
+import { comesFrom, fieldsAt, reportAt, textAt, warnAt, wordAt } from './notation-place.ts'
 import { isMapping, readNumber, shown } from './subscription-field.ts'
 
 /** The end of each sentence: what to do instead. */
@@ -67,26 +68,26 @@ export interface TranslatedSink {
 }
 
 /** What of the place where a document is read decides what it means. */
-export interface EventBridgeSurroundings {
-  /** KAFKA_BROKERS; null where they are not known. */
-  readonly brokers: readonly string[] | null
+export interface EventBridgeSurroundings extends KnownKafka {
   /** BARNABAS_DESTINATIONS_FILE; null without one. */
   readonly destinations: ApiDestinations | null
 }
 
 /** Reads `Sink` (spec page §1.7). */
-export function translateSink(
-  sink: Place,
-  { brokers, destinations }: EventBridgeSurroundings,
-): TranslatedSink | undefined {
+export function translateSink(sink: Place, surroundings: EventBridgeSurroundings): TranslatedSink | undefined {
   const only = onlyParametersAt(sink, 'Sink', translated, otherSinks)
   if (only === undefined) return undefined
   const { name, parameters } = only
   if (name === 'SinkHttpsParameters') return httpsSink(parameters)
-  if (name === 'SinkApiDestinationParameters') return destinationSink(parameters, destinations)
+  if (name === 'SinkApiDestinationParameters') return destinationSink(parameters, surroundings.destinations)
   const fields = fieldsAt(parameters, [...kafkaFields, ...connectionFields])
-  checkConnection(fields, brokers)
-  return kafkaSink(fields)
+  const ofBootstraps = clusterOfConnection(fields, surroundings)
+  return kafkaSink(fields, ofBootstraps ?? clusterOfInstance(fields.InstanceId, surroundings))
+}
+
+/** An instance is another cluster where the file has one of that name. */
+function clusterOfInstance({ value }: Place, { clusters }: KnownKafka): string | null {
+  return typeof value === 'string' && clusters?.has(value) === true ? value : null
 }
 
 function httpsSink(parameters: Place): TranslatedSink {
@@ -147,20 +148,39 @@ function destinationAt(place: Place, destinations: ApiDestinations | null): ApiD
   return reportAt(place)(`${shown(name)} is not in BARNABAS_DESTINATIONS_FILE${didYouMean(name, names)}; ${mend}`)
 }
 
-function kafkaSink(fields: Readonly<Record<(typeof kafkaFields)[number], Place>>): TranslatedSink | undefined {
-  const { Topic, DynamicTopic, Key, Value, Headers, Acks, CompressionType, InstanceId } = fields
-  if (isSaid(DynamicTopic)) reportAt(DynamicTopic)('is not available in this version; write Topic')
-  for (const place of [Key, Value, Headers]) {
-    const isWhole = isMapping(place.value) && place.value['Form'] === 'ORIGINAL'
-    if (isSaid(place) && !isWhole) reportAt(place)('is not available in this version; leave it out')
-  }
+function kafkaSink(
+  fields: Readonly<Record<(typeof kafkaFields)[number], Place>>,
+  cluster: string | null,
+): TranslatedSink | undefined {
+  const { DynamicTopic, Key, Value, Headers, Acks, CompressionType, InstanceId } = fields
   if (isSaid(Acks)) {
     const { place, text } = constantAt(Acks)
-    if (text !== undefined) wordAt({ ...place, value: text }, ['0', '1', 'all'])
+    const acks = text === undefined ? undefined : wordAt({ ...place, value: text }, ['0', '1', 'all'])
+    if (acks === '0' || acks === '1') warnAt(place, 'all in-sync replicas are waited for, always')
   }
   ignoreAt([CompressionType], 'ignored')
-  ignoreAt([InstanceId, ...networkFields.map((each) => fields[each])], 'ignored; the topic is one of KAFKA_BROKERS')
-  const { place, text } = constantAt(Topic)
+  const ofNetwork = networkFields.map((each) => fields[each])
+  const where = cluster === null ? 'the topic is one of KAFKA_BROKERS' : `the topic is one of the cluster ${cluster}`
+  ignoreAt([...(InstanceId.value === cluster ? [] : [InstanceId]), ...ofNetwork], `ignored; ${where}`)
+  const parts = {
+    key: translateForm(Key, 'key'),
+    value: translateForm(Value, 'value'),
+    headers: translateForm(Headers, 'headers'),
+  }
+  const transform = Object.fromEntries(Object.entries(parts).filter(([, form]) => form !== undefined))
+  const { place, text } = topicAt(isSaid(DynamicTopic) ? DynamicTopic : fields.Topic)
   comesFrom(place, 'sink')
-  return text === undefined ? undefined : { sink: `kafka:${text}` }
+  if (text === undefined) return undefined
+  return {
+    sink: cluster === null ? `kafka:${text}` : `kafka://${cluster}/${text}`,
+    ...(Object.keys(transform).length === 0 ? {} : { transform }),
+  }
+}
+
+/** One topic for all events. `DynamicTopic` wins where both are written. */
+function topicAt(place: Place) {
+  const form = isMapping(place.value) ? place.value['Form'] : undefined
+  if (form === undefined || form === 'CONSTANT') return constantAt(place)
+  const mend = 'write one topic as CONSTANT, and a subscription for each of them'
+  return { place, text: reportAt(place)(`${shown(form)} would let an event choose its topic; ${mend}`) }
 }

@@ -26,10 +26,10 @@ function formAt(place: Place, implied: Form): FormFields {
 }
 
 /**
- * Reads what a part of the request is made of, as the field of that name below `transform`; undefined for `ORIGINAL`, which
+ * Reads what a part of the request, or of the record, is made of, as the field of that name below `transform`; undefined for `ORIGINAL`, which
  * is meant where nothing is written.
  */
-export function translateForm(place: Place, part: 'body' | 'headers' | 'url'): Fields | undefined {
+export function translateForm(place: Place, part: 'body' | 'headers' | 'url' | 'key' | 'value'): Fields | undefined {
   if (!isSaid(place)) return undefined
   const { form, Form, Value, Template } = formAt(place, 'ORIGINAL')
   if (form === undefined) return undefined

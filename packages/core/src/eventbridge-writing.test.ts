@@ -6,25 +6,28 @@ import type { ReadSubscription } from './parse-subscription.ts'
 import { sameSubscription } from './same-subscription.ts'
 
 const brokers = ['kafka-1.example.com:9092', 'kafka-2.example.com:9092']
+const clusters = new Map([['audit', { brokers: ['audit-1.example.com:9092', 'audit-2.example.com:9092'] }]])
+const known = { brokers, clusters }
+const unknown = { brokers: null, clusters: null }
 const samples = new URL('../samples/eventbridge/', import.meta.url)
 const accepted = readdirSync(samples).filter((file) => !file.startsWith('refused-'))
 
 function read(document: unknown): ReadSubscription {
-  const parsed = parseSubscription(document, { brokers })
+  const parsed = parseSubscription(document, { ...known })
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join('\n'))
   return parsed
 }
 
 test.each(accepted)('%s is written back as what it means', (file) => {
   const subscription = read(JSON.parse(readFileSync(new URL(file, samples), 'utf8')))
-  const { document } = writeEventBridge(subscription, 3, brokers)
+  const { document } = writeEventBridge(subscription, 3, known)
   expect(sameSubscription(read(document), subscription)).toBe(true)
   expect(document['revision']).toBe(3)
 })
 
 test('what EventBridge can say is said in its words alone', () => {
   const text = readFileSync(new URL('kafka-to-https.json', samples), 'utf8')
-  const { document, notes } = writeEventBridge(read(JSON.parse(text)), null, brokers)
+  const { document, notes } = writeEventBridge(read(JSON.parse(text)), null, known)
   expect(document).toEqual({
     EventStreamingName: 'orders-to-billing',
     FilterPattern: '{}',
@@ -65,6 +68,19 @@ test.each<[what: string, fields: object]>([
   ['another input', { input: 'custom', schema: 'EventGridSchema', inputSchemaMapping: { id: { sourceField: 'k' } } }],
   ['Kafka records', { input: 'kafka-record', kafkaRecord: { valueType: 'binary', instance: 'i-1' } }],
   ['Kafka records in binary mode', { input: 'kafka-record', notation: 'eventbridge', mode: 'binary' }],
+  ['a Kafka topic', { sink: 'kafka:copies' }],
+  ['a topic of a cluster', { sink: 'kafka://audit/copies', mode: 'structured', deadLetter: 'none' }],
+  [
+    'a record that is transformed',
+    {
+      sink: 'kafka:copies',
+      transform: {
+        key: { form: 'JSONPATH', value: '$.data.key' },
+        value: body,
+        headers: { form: 'CONSTANT', value: '{"X-A":"b"}' },
+      },
+    },
+  ],
   ['another schedule', { retry: { schedule: ['1s', '5m'], neverOn: [400] } }],
   ['a schedule of its own with fractions', { retry: { schedule: 'backoff', timeToLive: '1500ms' } }],
   ['half a retry', { retry: { maxAttempts: 3 } }],
@@ -88,7 +104,7 @@ test.each<[what: string, fields: object]>([
   ],
 ])('%s, in our own notation, stands beside what EventBridge has no word for', (_what, fields) => {
   const subscription = read({ ...least, ...fields })
-  const { document } = writeEventBridge(subscription, null, null)
+  const { document } = writeEventBridge(subscription, null, unknown)
   expect(sameSubscription(read(document), subscription)).toBe(true)
 })
 
@@ -96,11 +112,32 @@ test('secrets of the URL are masked', () => {
   const { document, notes } = writeEventBridge(
     read({ ...least, sink: 'https://example.com/?code=hunter2' }),
     null,
-    null,
+    unknown,
   )
   expect(JSON.stringify(document)).not.toContain('hunter2')
   const url = { form: 'TEMPLATE', value: {}, template: 'https://example.com/a' }
   const beside = { ...least, sink: 'https://example.com/?code=hunter2', transform: { url, body } }
-  expect(JSON.stringify(writeEventBridge(read(beside), null, null))).not.toContain('hunter2')
+  expect(JSON.stringify(writeEventBridge(read(beside), null, unknown))).not.toContain('hunter2')
   expect(notes.join()).toContain('URL: its query is masked with ***')
+})
+
+test('a Kafka sink is said in its words alone, with the brokers of its cluster', () => {
+  const document = {
+    EventStreamingName: 'copies',
+    Source: { SourceApacheKafkaParameters: { Bootstraps: brokers.join(','), Topic: 'orders', ValueDataType: 'JSON' } },
+    Sink: {
+      SinkApacheKafkaParameters: {
+        Bootstraps: 'audit-1.example.com:9092,audit-2.example.com:9092',
+        Topic: 'copies',
+        Key: { Form: 'JSONPATH', Value: '$.data.key' },
+      },
+    },
+    RunOptions: { ErrorsTolerance: 'ALL', RetryStrategy: { PushRetryStrategy: 'BACKOFF_RETRY' } },
+  }
+  const subscription = read(document)
+  expect(subscription.subscription.sink).toBe('kafka://audit/copies')
+  expect(writeEventBridge(subscription, null, known)).toEqual({
+    document: { ...document, FilterPattern: '{}' },
+    notes: [],
+  })
 })

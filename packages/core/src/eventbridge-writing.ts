@@ -1,5 +1,7 @@
 import { parseDuration } from './duration.ts'
+import type { KnownKafka } from './eventbridge-kafka.ts'
 import { translateEventBridge } from './eventbridge-notation.ts'
+import { kafkaSinkOf } from './kafka-sink.ts'
 import { differences, maskedUrl, withPart } from './notation-writing.ts'
 import type { ReadSubscription } from './parse-subscription.ts'
 import { isMapping } from './subscription-field.ts'
@@ -16,21 +18,21 @@ export interface EventBridgeDocument {
 /**
  * Writes a subscription in EventBridge's notation, so that `parseSubscription` reads the same again: whatever the
  * notation cannot say stands beside it, in our own words. Secrets of the sink's query are masked (a masked one is
- * refused when it is read). `brokers` is KAFKA_BROKERS.
+ * refused when it is read).
  */
 export function writeEventBridge(
   { subscription, written }: ReadSubscription,
   revision: number | null,
-  brokers: readonly string[] | null,
+  known: KnownKafka,
 ): EventBridgeDocument {
   let document: Fields = withPart(
-    { EventStreamingName: written.id, FilterPattern: '{}', ...sourceOf(subscription, brokers) },
-    sinkOf(written.sink),
+    { EventStreamingName: written.id, FilterPattern: '{}', ...sourceOf(subscription, known.brokers) },
+    sinkOf(written.sink, known),
   )
-  let read = translated(document, brokers) ?? {}
+  let read = translated(document, known) ?? {}
   for (const part of expressible(written, subscription)) {
     const candidate = withPart(document, part)
-    const translation = translated(candidate, brokers)
+    const translation = translated(candidate, known)
     // What EventBridge refuses stands beside.
     if (translation === null) continue
     document = candidate
@@ -51,8 +53,8 @@ export function writeEventBridge(
   }
 }
 
-function translated(document: Fields, brokers: readonly string[] | null): Fields | null {
-  const translation = translateEventBridge(document, { brokers, destinations: null })
+function translated(document: Fields, known: KnownKafka): Fields | null {
+  const translation = translateEventBridge(document, { ...known, destinations: null })
   return translation.kind === 'translated' ? translation.fields : null
 }
 
@@ -68,9 +70,13 @@ function sourceOf(
   return { Source: { SourceApacheKafkaParameters: { ...Bootstraps, Topic, ValueDataType } } }
 }
 
-function sinkOf(sink: string): Fields {
-  if (sink.startsWith('kafka:')) {
-    return { Sink: { SinkApacheKafkaParameters: { Topic: sink.slice('kafka:'.length) } } }
+function sinkOf(sink: string, { clusters }: KnownKafka): Fields {
+  const kafka = kafkaSinkOf(sink)
+  if (kafka !== null) {
+    const { cluster, topic: Topic } = kafka
+    const others = cluster === null ? undefined : clusters?.get(cluster)?.brokers
+    const Bootstraps = others === undefined ? {} : { Bootstraps: others.join(',') }
+    return { Sink: { SinkApacheKafkaParameters: { ...Bootstraps, Topic } } }
   }
   const URL = { Form: 'CONSTANT', Value: sink }
   return { Sink: { SinkHttpsParameters: { URL, Body: { Form: 'ORIGINAL' } } } }
@@ -81,9 +87,12 @@ function expressible(written: Fields, subscription: ReadSubscription['subscripti
   const { from, filters, concurrency, retry, faultTolerance, batch, rate, transform } = written
   const parts: Fields[] = []
   if (isMapping(transform)) {
-    for (const [part, name] of Object.entries({ body: 'Body', url: 'URL' })) {
+    const isKafka = kafkaSinkOf(subscription.sink) !== null
+    const sink = isKafka ? 'SinkApacheKafkaParameters' : 'SinkHttpsParameters'
+    const names = isKafka ? { key: 'Key', value: 'Value', headers: 'Headers' } : { body: 'Body', url: 'URL' }
+    for (const [part, name] of Object.entries(names)) {
       const form = formOf(transform[part])
-      if (form !== null) parts.push({ Sink: { SinkHttpsParameters: { [name]: form } } })
+      if (form !== null) parts.push({ Sink: { [sink]: { [name]: form } } })
     }
   }
   const source = subscription.kafkaRecord?.instance ? 'SourceKafkaParameters' : 'SourceApacheKafkaParameters'

@@ -19,6 +19,7 @@ import { batchOf, batchWarnings, problemsOfOrder } from './subscription-batch.ts
 import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
 import { probationSpecOf } from './subscription-probation.ts'
+import type { KafkaClusters } from './kafka-clusters.ts'
 import { problemsOfKafkaSink } from './kafka-sink.ts'
 import { problemsOfTransform, transformOf } from './subscription-transform.ts'
 import { retrySpecOf } from './subscription-schedule.ts'
@@ -35,6 +36,8 @@ export interface ParseOptions {
   readonly eventGrid?: EventGridDefaults
   /** `KAFKA_BROKERS`, which a document in EventBridge's notation may name. */
   readonly brokers?: readonly string[] | null
+  /** `BARNABAS_CLUSTERS_FILE`, of which it may name the brokers. */
+  readonly clusters?: KafkaClusters | null
   /** `BARNABAS_DESTINATIONS_FILE`, of which it may name an entry. */
   readonly destinations?: ApiDestinations | null
   /** Unknown fields are a person's mistake in a file, and a newer version's work in the topic. Default: refuse. */
@@ -106,7 +109,11 @@ export function readSubscription(
   options: ParseOptions,
 ): ReadSubscription | InvalidSubscription {
   const translation = isEventBridge(fields)
-    ? translateEventBridge(fields, { brokers: options.brokers ?? null, destinations: options.destinations ?? null })
+    ? translateEventBridge(fields, {
+        brokers: options.brokers ?? null,
+        clusters: options.clusters ?? null,
+        destinations: options.destinations ?? null,
+      })
     : isEventGrid(fields)
       ? translateEventGrid(fields)
       : null

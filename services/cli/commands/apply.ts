@@ -4,7 +4,7 @@ import type { Applied } from '../apply-all.ts'
 import { addressGuard } from '@barnabas/webhook'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import type { Surroundings } from '../cluster.ts'
-import { readDestinationsFile } from '../settings-files.ts'
+import { readClustersFile, readDestinationsFile } from '../settings-files.ts'
 import { inputNote } from '../format/input-note.ts'
 import { readSubscriptions, readTexts } from '../read-subscriptions.ts'
 import { Refusal, notAvailable } from '../refusal.ts'
@@ -61,6 +61,7 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
     timeScale,
     eventGrid,
     brokers: surroundings.brokers,
+    clusters: await readClustersFile(terminal, surroundings.config.clustersFile),
     destinations: await readDestinationsFile(terminal, surroundings.config.destinationsFile),
     checkSink,
     supplied,

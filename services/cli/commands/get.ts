@@ -1,7 +1,8 @@
 import { writeEventBridge, writeEventGrid } from '@barnabas/core'
+import type { KnownKafka } from '@barnabas/core'
+import { readClustersFile } from '../settings-files.ts'
 import type { Command } from 'commander'
 import { readSurroundings, withCluster } from '../cluster.ts'
-import type { Surroundings } from '../cluster.ts'
 import { allSubscriptions, findSubscription } from '../find-subscription.ts'
 import { subscriptionJson, subscriptionTable, subscriptionYaml } from '../format/subscription.ts'
 import type { ShownSubscription } from '../format/subscription.ts'
@@ -47,7 +48,10 @@ async function get(terminal: Terminal, id: string | undefined, options: GetOptio
     }
     const store = await openStore(cluster)
     const { output } = options
-    const write = (found: ShownSubscription, notation: Notation) => inNotation(terminal, found, notation, surroundings)
+    const clusters =
+      output === 'eventbridge' ? await readClustersFile(terminal, surroundings.config.clustersFile) : null
+    const known = { brokers: surroundings.brokers, clusters }
+    const write = (found: ShownSubscription, notation: Notation) => inNotation(terminal, found, notation, known)
     if (id !== undefined) {
       const found = findSubscription(store, id)
       terminal.print(isNotation(output) ? json(write(found, output)) : one(found, output))
@@ -96,14 +100,14 @@ function inNotation(
   terminal: Terminal,
   { id, stored }: ShownSubscription,
   notation: Notation,
-  { brokers }: Surroundings,
+  known: KnownKafka,
 ): unknown {
   if (stored.kind === 'invalid') {
     throw new Refusal(`${id} does not validate: ${stored.problems.map(({ message }) => message).join('\n')}`)
   }
   const { revision } = stored.life
   const { document, notes } =
-    notation === 'event-grid' ? writeEventGrid(stored, revision) : writeEventBridge(stored, revision, brokers)
+    notation === 'event-grid' ? writeEventGrid(stored, revision) : writeEventBridge(stored, revision, known)
   for (const note of notes) terminal.note(`note: ${id}: ${note}`)
   return document
 }
