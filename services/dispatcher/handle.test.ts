@@ -89,6 +89,7 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     hold() {},
     release() {},
     finishAt() {},
+    handBack() {},
   }
   const handle = createHandle({
     subscription: () => subscription,

@@ -60,6 +60,7 @@ export interface HeldReaderOptions {
   readonly doubled: DoubledRecords
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
+  readonly isBlocked: (subscription: Subscription) => boolean
   readonly sessionTimeoutMs: number
   readonly timeScale: number
   readonly now: () => number
@@ -79,7 +80,7 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
   const { id, kafka, names, budget, subscriptions, statuses, probations, rates, doubled, now, logger } = options
   const cancel = new AbortController()
   const memoryWait = createMemoryWait(now)
-  const recipientOf = createRecipients(subscriptions, statuses)
+  const recipientOf = createRecipients(subscriptions, statuses, options.isBlocked)
 
   const window: Window = createWindow({
     limit: limitOf,
@@ -232,7 +233,8 @@ export async function readHeld(options: HeldReaderOptions): Promise<HeldReader> 
    * that has just been changed and must make its handshake first.
    */
   function afterRest(subscription: Subscription | null): Recipient {
-    const stays = subscription === null || awaitsHandshake(subscription, statuses.get(id))
+    const stays =
+      subscription === null || options.isBlocked(subscription) || awaitsHandshake(subscription, statuses.get(id))
     return stays ? { kind: 'unknown' } : { kind: 'running', subscription }
   }
 

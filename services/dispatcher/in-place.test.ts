@@ -56,6 +56,7 @@ function running() {
     hold: () => void steps.push('held'),
     release: () => void steps.push('released'),
     finishAt: (offset: number) => void steps.push(`${offset} finished`),
+    handBack: (offset: number) => void steps.push(`${offset} handed back`),
     wasDone: (offset: number) => offset === 3,
     committedAll: async () => {
       steps.push('committed')
@@ -86,7 +87,6 @@ function running() {
       return { kind: 'durable', wroteRecord: true, verdict }
     },
     readRecord: async () => (isThere ? record : null),
-    onGone: () => void steps.push('gone'),
     onOver: (_partition, lane) => void steps.push(`lane ${lane} is over`),
     copyOf: (kept) => kept,
     bytesOf: () => 1_000_000,
@@ -167,13 +167,16 @@ test('B5: skip is a dead letter, then a commit, then the end of the block; the r
     run.inPlace.look()
     run.inPlace.look()
     await vi.advanceTimersByTimeAsync(0)
-    expect(run.steps).toEqual([
-      isThere ? 'dead-letter SkippedByOperator' : 'dead-letter SkippedByOperator without its value',
-      '4 finished',
-      'committed',
-      'released',
-      'removed orders/7/orders/0/4',
-    ])
+    expect(run.steps).toEqual(
+      isThere
+        ? ['dead-letter SkippedByOperator', '4 finished', 'committed', 'released', 'removed orders/7/orders/0/4']
+        : [
+            'dead-letter SkippedByOperator without its value',
+            '4 handed back',
+            'removed orders/7/orders/0/4',
+            'released',
+          ],
+    )
   }
 })
 
@@ -213,12 +216,12 @@ test('what is due while nothing may be attempted waits, and so does what was dro
   expect(run.steps).toEqual(['held', 'attempt after 1', 'attempt after 1'])
 })
 
-test('what retention has removed while it waited is counted, and its partition goes on', async () => {
+test('what retention has removed while it waited is handed back to reading, which counts it, and its partition goes on', async () => {
   const run = running()
   run.remove()
   run.inPlace.keep(run.partition, record, waiting(1_000), null)
   await vi.advanceTimersByTimeAsync(1_000)
-  expect(run.steps).toEqual(['held', 'gone', '4 finished', 'committed', 'released', 'removed orders/7/orders/0/4'])
+  expect(run.steps).toEqual(['held', '4 handed back', 'removed orders/7/orders/0/4', 'released'])
 })
 
 test('a lost partition is another owner’s: nothing more is done', async () => {

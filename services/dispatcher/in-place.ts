@@ -63,7 +63,6 @@ export interface InPlaceOptions {
   ) => Promise<CarriedOut>
   /** Null where retention has removed it. */
   readonly readRecord: (at: SourcePosition) => Promise<KafkaRecord | null>
-  readonly onGone: () => void
   /** One that stayed is over; its lane may go on. */
   readonly onOver: (partition: HoldablePartition, lane: string) => void
   readonly copyOf: (record: KafkaRecord) => KafkaRecord
@@ -214,11 +213,15 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     const record = await recordOf(entry)
     const { partition } = place
     if (partition.lost || closed) return
-    const { source } = entry.event.state
-    const lastError = `the record ${source.topic}/${source.partition}/${source.offset} was removed from its topic before it was given up`
-    const event = record === null ? { ...entry.event, state: { ...entry.event.state, lastError } } : entry.event
-    const parcel = record ?? { key: null, value: null, headers: {} }
-    concluded(place, entry, await options.settle(verdict, { partition, record: parcel, event }), null)
+    if (record !== null) {
+      return concluded(place, entry, await options.settle(verdict, { partition, record, event: entry.event }), null)
+    }
+    const { state } = entry.event
+    const { topic, offset } = state.source
+    const lastError = `the record ${topic}/${state.source.partition}/${offset} was removed from its topic before it was given up`
+    const event = { ...entry.event, state: { ...state, lastError } }
+    const carried = await options.settle(verdict, { partition, record: { key: null, value: null, headers: {} }, event })
+    if (carried.kind === 'durable') handBack(place, entry)
   }
 
   function concluded(place: Place, entry: Entry, carried: CarriedOut | NoRequest, record: KafkaRecord | null): void {
@@ -230,12 +233,22 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     schedule(place)
   }
 
-  /** Retention was faster: nobody can attempt it any more, and it counts as skipped like any other record that is gone. */
+  /** Retention was faster, or its topic was made anew: nobody can attempt it any more. */
   function gone(place: Place, entry: Entry): void {
     const { source } = entry.event.state
     logger.warn({ ...source }, 'the record of an event that was retried in place was removed from its topic')
-    options.onGone()
-    finish(place, entry, false)
+    handBack(place, entry)
+  }
+
+  /** What stands at its offset, if anything does, is another event's: reading goes on there, and counts what is gone. */
+  function handBack(place: Place, entry: Entry): void {
+    const { state } = entry.event
+    forgetRecord(entry)
+    place.entries.delete(state.source.offset)
+    place.partition.handBack(state.source.offset)
+    if (entry.lane !== null) options.onOver(place.partition, entry.lane)
+    events.removeInPlace(state)
+    schedule(place)
   }
 
   function finish(place: Place, entry: Entry, wroteRecord: boolean): void {
@@ -249,6 +262,14 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       if (isCommitted) events.removeInPlace(state)
     })
     schedule(place)
+  }
+
+  function forget(partition: HoldablePartition): void {
+    const place = places.get(partition)
+    if (place === undefined) return
+    places.delete(partition)
+    clearTimeout(place.timer)
+    place.entries.forEach(forgetRecord)
   }
 
   function keepRecord(entry: Entry, record: KafkaRecord | null): void {
@@ -277,6 +298,11 @@ export function createInPlace(options: InPlaceOptions): InPlace {
 
   return {
     gained(partition) {
+      // Of a topic that was made anew there was a former one.
+      const former = [...places.keys()].find(
+        (each) => each.topic === partition.topic && each.partition === partition.partition,
+      )
+      if (former !== undefined) forget(former)
       const { id, generation } = options.subscription()
       const left = events
         .inPlaceOf(id, generation)
@@ -289,13 +315,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       const place = places.get(partition)
       if (place !== undefined) schedule(place)
     },
-    lost(partition) {
-      const place = places.get(partition)
-      if (place === undefined) return
-      places.delete(partition)
-      clearTimeout(place.timer)
-      place.entries.forEach(forgetRecord)
-    },
+    lost: forget,
     holds: (partition) => places.get(partition)?.isHeld ?? false,
     hold(partition) {
       placeOf(partition).expected += 1

@@ -31,6 +31,7 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
     handshakes,
     deletions,
     inPlaceEvents: host.inPlace,
+    isBlocked: (subscription) => host.isBlocked(subscription),
     onFiltered: () => metrics.filtered(),
     onSkipped: (id, offsets) => metrics.skipped(id, offsets),
     drainTimeoutMs: config.drainTimeoutMs,

@@ -178,7 +178,6 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
     settle: (verdict, { partition, record, event: { state } }) =>
       deliverer.settle(verdict, { record, state }, { subscription, event: null }, partition),
     readRecord: (at) => readRecord(kafka, at),
-    onGone: () => options.onSkipped(id, 1),
     onOver: (partition, lane) => handle.lanes.over(partition, lane),
     copyOf: copiedRecord,
     bytesOf: sourceRecordBytes,

@@ -1,4 +1,4 @@
-import { awaitsHandshake, blockedText, blocksOf, stopsWithoutRequest } from '@barnabas/core'
+import { awaitsHandshake, blockedText, stopsWithoutRequest } from '@barnabas/core'
 import type { Command, Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
@@ -50,6 +50,7 @@ export interface DispatcherOptions {
   readonly handshakes: Pick<Handshakes, 'make'>
   readonly deletions: Pick<Deletions, 'tell'>
   readonly inPlaceEvents: InPlaceEvents
+  readonly isBlocked: (subscription: Subscription) => boolean
   readonly onFiltered: (subscriptionId: string) => void
   readonly onSkipped: (subscriptionId: string, offsets: number) => void
   readonly drainTimeoutMs: number
@@ -131,16 +132,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (desired.kind === 'delete') return 'clear'
     if (
       desired.kind === 'fail' ||
-      isBlocked(desired.subscription) ||
+      options.isBlocked(desired.subscription) ||
       awaitsHandshake(desired.subscription, statuses.get(id))
     )
       return 'rest'
     return 'read'
-  }
-
-  function isBlocked(subscription: Subscription): boolean {
-    const { id, generation } = subscription
-    return blocksOf(subscription, options.inPlaceEvents.inPlaceOf(id, generation)).length > 0
   }
 
   function sync(id: string): void {
@@ -222,7 +218,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         const { generation, revision } = subscription
         const status = statuses.get(id)
         // It stands where it stood.
-        if (isBlocked(subscription)) return
+        if (options.isBlocked(subscription)) return
         if (status?.generation === generation && status.status === 'Running') return
         say(id, { status: 'Starting', reason: 'joining its consumer group', generation, revision })
       },

@@ -16,6 +16,7 @@ export async function openRetrier(host: Host): Promise<HostedService> {
     rates: host.rates,
     subscriptions: registry,
     statuses,
+    isBlocked: (subscription) => host.isBlocked(subscription),
     onFailed: (failure) => host.fail(`the retrier cannot go on: ${failure.message}`),
     // What was parked before this process began is known by the heads of the tiers.
     onWaiting: ({ subscriptionId, publishTime }, dueAt) => metrics.parked(subscriptionId, publishTime, dueAt),

@@ -1,5 +1,5 @@
 import { inMemoryRestMs, noGeneration, startPlaceWithoutLives, tiers } from '@barnabas/core'
-import type { DeliveryState, Names, StatusRecord, Tier } from '@barnabas/core'
+import type { DeliveryState, Names, StatusRecord, Subscription, Tier } from '@barnabas/core'
 import {
   createDoubledRecords,
   createMemoryWait,
@@ -33,6 +33,7 @@ export interface RetrierOptions {
   readonly timeScale: number
   readonly subscriptions: KnownSubscriptions
   readonly statuses: { get(id: string): StatusRecord | null }
+  readonly isBlocked: (subscription: Subscription) => boolean
   readonly onFailed: (failure: ConsumerFailure) => void
   /** An event was seen that waits until `dueAt`. */
   readonly onWaiting: (state: DeliveryState, dueAt: number) => void
@@ -63,7 +64,7 @@ export function createRetrier(options: RetrierOptions): Retrier {
   const cancel = new AbortController()
   const doubled = createDoubledRecords()
   const memoryWait = createMemoryWait(now)
-  const recipientOf = createRecipients(subscriptions, options.statuses)
+  const recipientOf = createRecipients(subscriptions, options.statuses, options.isBlocked)
   let inHand = 0
   let whenEmpty = () => {}
 

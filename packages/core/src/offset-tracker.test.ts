@@ -284,3 +284,17 @@ test('finished by its offset before it was taken, it is never taken', () => {
   ])
   expect([5, 6, 7, 8].map((offset) => tracker.take(offset)?.offset ?? null)).toEqual([null, null, 7, null])
 })
+
+test('what is under way no more is taken again after the next rewind, with what came after it', () => {
+  const before = createOffsetTracker(0)
+  const [at0] = [before.take(0)!, before.take(1)!] as const
+  at0.isUnderWay = true
+  const between = before.rewound()
+  between.finish(between.take(1)!)
+  between.stop(0)
+  between.stop(7)
+  const tracker = between.rewound()
+  expect(tracker).toMatchObject({ next: 0, committable: 0, openCount: 0 })
+  expect(at0.isGivenBack).toBe(true)
+  expect([0, 1, 2].map((offset) => tracker.take(offset)?.offset ?? null)).toEqual([0, null, 2])
+})

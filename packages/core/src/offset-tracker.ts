@@ -25,6 +25,8 @@ export interface OffsetTracker {
   finish(record: OpenRecord): void
   /** The same by its offset, whether it is open here or has not been taken yet; for what is kept outside (`barnabas.progress`). */
   finishAt(offset: number): void
+  /** One that is open at this offset is under way no more. */
+  stop(offset: number): void
   /**
    * A tracker that goes on from here with everything that is open and not under way to be taken again, from the first of
    * it. This one is not to be used any more.
@@ -144,10 +146,14 @@ function trackerOf(start: number, doneBefore: readonly OffsetRange[], underWay: 
       if (open !== undefined) this.finish(open)
       else if (offset >= next) ahead = withOffset(ahead, offset)
     },
+    stop(offset) {
+      for (const each of [...stillUnderWay(), ...taken]) if (each.offset === offset) each.isUnderWay = false
+    },
     rewound() {
       const open = taken.filter(({ isDone }) => !isDone)
-      const kept = [...stillUnderWay(), ...open.filter(({ isUnderWay }) => isUnderWay === true)]
-      const given = open.filter(({ isUnderWay }) => isUnderWay !== true)
+      const all = [...stillUnderWay(), ...open].toSorted((one, other) => one.offset - other.offset)
+      const kept = all.filter(({ isUnderWay }) => isUnderWay === true)
+      const given = all.filter(({ isUnderWay }) => isUnderWay !== true)
       // Those under way count as done here, and as open there.
       const done = kept.reduce((ranges, { offset }) => withOffset(ranges, offset), this.doneBeyond())
       for (const record of given) record.isGivenBack = true
@@ -155,7 +161,7 @@ function trackerOf(start: number, doneBefore: readonly OffsetRange[], underWay: 
       return trackerOf(
         from,
         done.filter(({ to }) => to > from),
-        kept.toSorted((one, other) => one.offset - other.offset),
+        kept,
       )
     },
     wasDone: (offset) => ahead.some(({ from, to }) => from <= offset && offset < to),

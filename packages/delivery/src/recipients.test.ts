@@ -30,7 +30,12 @@ const subscription: Subscription = {
 }
 const valid: KnownSubscription = { kind: 'valid', subscription }
 
-function recipientsOf(entry: KnownSubscription | undefined, status: SubscriptionStatus | null, later = entry) {
+function recipientsOf(
+  entry: KnownSubscription | undefined,
+  status: SubscriptionStatus | null,
+  later = entry,
+  isBlocked = false,
+) {
   let present = entry
   const record = status === null ? null : ({ status, generation: 7 } as StatusRecord)
   return createRecipients(
@@ -39,6 +44,7 @@ function recipientsOf(entry: KnownSubscription | undefined, status: Subscription
       caughtUp: async () => void (present = later),
     },
     { get: () => record },
+    () => isBlocked,
   )
 }
 
@@ -73,6 +79,11 @@ test('nobody can say when what reads the topic was stopped', async () => {
   const recipientOf = createRecipients(
     { get: () => undefined, caughtUp: () => Promise.reject(new Error('stopped')) },
     { get: () => null },
+    () => false,
   )
   expect(await recipientOf('orders', 7)).toEqual({ kind: 'unknown' })
+})
+
+test('B5: of one that is blocked nothing is attempted, though its status does not say so yet', async () => {
+  expect(await recipientsOf(valid, 'Running', valid, true)('orders', 7)).toEqual({ kind: 'resting', subscription })
 })

@@ -15,17 +15,19 @@ export interface KnownSubscriptions {
 
 /**
  * Who a due retry is for, and whether it may be attempted: the one place that says so for every reason for which a
- * subscription may rest. A promise only where the topic has to be read to its end first.
+ * subscription may rest. What blocks it is known a little before its status says so. A promise only where the topic has to be read to its end first.
  */
 export function createRecipients(
   subscriptions: KnownSubscriptions,
   statuses: { get(id: string): StatusRecord | null },
+  isBlocked: (subscription: Subscription) => boolean,
 ): (id: string, generation: number) => Recipient | Promise<Recipient> {
   function recipientOf(id: string, entry: KnownSubscription): Recipient {
     if (entry.kind === 'invalid') return { kind: 'resting', subscription: null }
     const { subscription } = entry
     const status = statuses.get(id)
-    const rests = isResting(status, subscription.generation) || awaitsHandshake(subscription, status)
+    const rests =
+      isBlocked(subscription) || isResting(status, subscription.generation) || awaitsHandshake(subscription, status)
     return { kind: rests ? 'resting' : 'running', subscription }
   }
 

@@ -35,6 +35,8 @@ export interface HoldablePartition extends CommittingPartition {
   release(): void
   /** As `finish`, for a record that may not have been taken yet. */
   finishAt(offset: number, wroteRecord: boolean): void
+  /** Nobody works at the record of this offset any more: it is handed over again, if it is there. */
+  handBack(offset: number): void
   /** Nothing below it is read here. */
   readonly start: number
 }
@@ -129,6 +131,11 @@ export function trackPartition(
     finishAt(offset, wroteRecord) {
       tracker.finishAt(offset)
       finished(wroteRecord)
+    },
+    handBack(offset) {
+      tracker.stop(offset)
+      // Else `release` does it.
+      if (!isHeld) own.rewind()
     },
     hold() {
       isHeld = true

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { names as namesOf, problemOfSecrets, rateToKeep, tiers } from '@barnabas/core'
+import { blocksOf, names as namesOf, problemOfSecrets, rateToKeep, tiers } from '@barnabas/core'
 import type { Command, Names, Subscription } from '@barnabas/core'
 import {
   createCarryOut,
@@ -100,6 +100,8 @@ export interface Host {
   opened<Service>(opening: Promise<Service>): Promise<Service>
   /** Which events stay where they are, and which block their subscriptions; known once `followProgress` has resolved. */
   readonly inPlace: InPlaceEvents
+  /** Whether it stands at an event that nobody has resolved (row B5). */
+  isBlocked(subscription: Subscription): boolean
   /** Whoever makes retries calls it first: resolves when it is known which of them need not be made. */
   followProgress(): Promise<void>
   /** Keeps these services until the process stops: then they drain side by side, before anything they stand on closes. */
@@ -347,6 +349,8 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     probations: () => (openedProbations ??= openProbations()),
     rates,
     inPlace: progress,
+    isBlocked: (subscription) =>
+      blocksOf(subscription, progress.inPlaceOf(subscription.id, subscription.generation)).length > 0,
     mayHold: async (id) => (await heldTopics.find(id)).kind !== 'refused',
     toldElsewhere,
     opened: (opening) =>
