@@ -12,7 +12,8 @@ import { apply, environment as plainEnvironment } from '../support/barnabas.ts'
 import { canMakeCertificates } from '../support/certificates.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
-import { createTopic, plainKafka, produce } from '../support/kafka.ts'
+import { eventIdOf } from '../support/followed-topics.ts'
+import { createTopic, plainKafka, produce, readTopic } from '../support/kafka.ts'
 import { runProcess } from '../support/processes.ts'
 import type { RunningProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -21,7 +22,7 @@ import { passwordOf, startSecuredKafka } from '../support/secured-kafka.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 import { canRunOwnBroker } from '../support/start.ts'
 
-const places = { prefix: 'secured', sourceTopic: 'orders', deadLetterTopic: 'failed-orders' }
+const places = { prefix: 'secured', sourceTopic: 'orders', deadLetterTopic: 'failed-orders', sinkTopic: 'copies' }
 const { prefix } = places
 const services = ['dispatcher', 'retrier', 'dead-letter'] as const
 type Service = (typeof services)[number]
@@ -69,6 +70,8 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
         ...env,
         KAFKA_SASL_PASSWORD_FILE: file,
         ...(service === 'dead-letter' ? toFolder() : {}),
+        BARNABAS_CLUSTERS_FILE: join(kafka.folder, 'clusters.yaml'),
+        BARNABAS_SECRET_SINK: 'not-the-secret',
       })
       running.set(service, started)
       onTestFailed(() => console.log(started.lines.join('\n')))
@@ -92,6 +95,11 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
       const plain = plainKafka([kafka.plainBrokers])
       await createTopic(plain, places.sourceTopic, 2)
       await createTopic(plain, places.deadLetterTopic)
+      await createTopic(plain, places.sinkTopic)
+      // The same broker, for a user whose password is another.
+      const sasl = { mechanism: 'plain', username: 'dispatcher', password: { secret: 'SINK' } }
+      const cluster = { brokers: [kafka.securedBrokers], ssl: { caFile: kafka.certificates.caFile }, sasl }
+      await writeFile(join(kafka.folder, 'clusters.yaml'), JSON.stringify({ elsewhere: cluster }))
       await mkdir(join(kafka.folder, 'letters'))
       await allow(plain, documentedRights(places))
     })
@@ -193,6 +201,34 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
       await applyBoth(timeout)
       await receiver.until(() => receiver.of(event).length >= 2)
       expect(receiver.of(event).map(({ attempt }) => attempt)).toEqual([1, 1])
+    })
+
+    test('B3: a sink that may not be written to, and one that refuses our user, end their subscriptions', async () => {
+      const plain = plainKafka([kafka.plainBrokers])
+      const control = await followControlTopics(prefix, plain)
+      const visible = { on: 'topic', name: places.sinkTopic, isPrefix: false, operation: 'Describe' } as const
+      await allow(plain, [{ ...visible, role: 'dispatcher' }])
+      const reasonOf = async (id: string) => {
+        return (await control.untilStatus(id, ({ status }) => status === 'Start Failed')).reason
+      }
+      await withoutRight('topic', places.sinkTopic, 'Write', async () => {
+        const common = { topics: [places.sourceTopic] }
+        const subscriptions = [
+          { id: 'copies', sink: `kafka:${places.sinkTopic}`, ...common },
+          { id: 'elsewhere', sink: `kafka://elsewhere/${places.sinkTopic}`, ...common },
+        ]
+        await apply(prefix, subscriptions, environment(cli, 'scram-sha-512'), ['--no-wait'])
+        await control.untilStatus('copies', ({ status }) => status === 'Running')
+        await produce(plain, places.sourceTopic, [binaryEvent('kept')])
+        expect(await reasonOf('copies')).toMatch(/^sink: topic copies: not authorized to write to topic copies/)
+        expect(await reasonOf('elsewhere')).toMatch(
+          /^sink: topic copies of the cluster elsewhere may not be written to/,
+        )
+      })
+      await control.stop()
+      expect(await barnabas(['start', 'copies']).exited).toBe(0)
+      const [copy] = await readTopic(plain, places.sinkTopic, (messages) => messages.length > 0)
+      expect(copy && eventIdOf(copy)).toBe('kept')
     })
 
     test('a service that may not read what all of them need says so and ends', async () => {

@@ -17,10 +17,11 @@ export interface Places {
   readonly prefix: string
   readonly sourceTopic: string
   readonly deadLetterTopic: string
+  readonly sinkTopic: string
 }
 
 /** The table of docs/security.md, with the names of this run. */
-export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Places): readonly Right[] {
+export function documentedRights({ prefix, ...topics }: Places): readonly Right[] {
   const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
   const rows = page.split('\n').filter((line) => /^\| (on|topic|group|transactional id)\b/.test(line))
   const [head, ...others] = rows.map((row) =>
@@ -32,7 +33,7 @@ export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Place
   return others.flatMap(([what = '', ...cells]) => {
     const [on, named] = what.replace('transactional id', 'transactional-id').split(/[: ]+/, 2) as [Right['on'], string]
     const written = named.replaceAll('`', '').replace(/^barnabas/, prefix)
-    const name = named.startsWith('`') ? written.replace('*', '') : named === 'source' ? sourceTopic : deadLetterTopic
+    const name = named.startsWith('`') ? written.replace('*', '') : topics[topicsNamed[named] ?? 'deadLetterTopic']
     return cells.flatMap((cell, index) =>
       cell === '–'
         ? []
@@ -46,6 +47,8 @@ export function documentedRights({ prefix, sourceTopic, deadLetterTopic }: Place
     )
   })
 }
+
+const topicsNamed: Readonly<Record<string, 'sourceTopic' | 'sinkTopic'>> = { source: 'sourceTopic', sinks: 'sinkTopic' }
 
 /** Every user is named like its role, without what a user's name may not hold. */
 export const userOf = (role: string) => role.replaceAll(/\W/g, '')
