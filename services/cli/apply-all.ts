@@ -1,4 +1,4 @@
-import { sameSubscription } from '@barnabas/core'
+import { kafkaSinkOf, sameSubscription } from '@barnabas/core'
 import type { SubscriptionLife, ValidSubscription } from '@barnabas/core'
 import { applySubscription, prepareOwnTopics } from '@barnabas/registry'
 import type { ApplyOptions } from '@barnabas/registry'
@@ -50,8 +50,8 @@ export async function applyAll(
     return { applied: plans, createdTopics: missing, store: before }
   }
 
-  const deadLetterTopics = ownDeadLetterTopics(cluster, subscriptions)
-  const createdTopics = await ensureSourceTopics(cluster, cluster.isLocal ? [...topics, ...deadLetterTopics] : topics)
+  const written = [...ownDeadLetterTopics(cluster, subscriptions), ...sinkTopics(subscriptions)]
+  const createdTopics = await ensureSourceTopics(cluster, cluster.isLocal ? [...topics, ...written] : topics)
   await ensureOwnTopics(cluster)
   const store = before.isThere ? before : await openStore(cluster)
   const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
@@ -62,6 +62,11 @@ export async function applyAll(
 function ownDeadLetterTopics({ names }: Cluster, subscriptions: readonly ValidSubscription[]): readonly string[] {
   const topics = subscriptions.flatMap(({ subscription }) => subscription.deadLetter?.topic ?? [])
   return topics.filter((topic) => topic !== names.deadLetter)
+}
+
+function sinkTopics(subscriptions: readonly ValidSubscription[]): readonly string[] {
+  const sinks = subscriptions.map(({ subscription }) => kafkaSinkOf(subscription.sink))
+  return sinks.flatMap((sink) => (sink === null || sink.cluster !== null ? [] : [sink.topic]))
 }
 
 /** A missing dead-letter topic loses nothing and stops much: what would go there holds its offset until it is made. */

@@ -257,6 +257,17 @@ test('a missing dead-letter topic is created on the broker that start runs, and 
   expect(local.out).toContain(`topic ${topic} created with 3 partitions`)
 })
 
+test('a Kafka topic as sink is created on the broker that start runs alone', async () => {
+  const [topic, id] = [randomName('copies'), randomName('sub')]
+  const stdin = await subscription({ id, sink: `kafka:${topic}` })
+  expect(await barnabas(['apply', '-f', '-', '--no-wait'], { stdin })).toMatchObject({
+    status: 0,
+    out: `${id} created\n`,
+  })
+  const local = await barnabas(['apply', '-f', '-', '--no-wait'], { stdin, broker: 'local' })
+  expect(local).toMatchObject({ status: 0, out: expect.stringContaining(`topic ${topic} created with 3 partitions`) })
+})
+
 test('apply does not hold the services to its own environment: their topics are as they made them', async () => {
   await applied()
   const ended = await barnabas(['apply', '-f', '-', '--no-wait'], {
