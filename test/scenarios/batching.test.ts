@@ -156,6 +156,37 @@ test('A11: a batch never waits to fill, and events that come while one is in fli
   expect(idsOf(receiver.requests).flat()).toEqual(['first', 'a', 'b', 'c'])
 })
 
+test('EventBridge’s BatchWindow: of count, size and time the first one ends the waiting (issue 6, point 10)', async () => {
+  const topic = await createSourceTopic(prefix, 'windows')
+  const receiver = await startReceiver(() => 204)
+  cleanUp(() => receiver.close())
+  const batches = {
+    count: { maxEvents: 4, window: '15s' },
+    size: { maxEvents: 100, preferredSize: '4KB', window: '15s' },
+    time: { maxEvents: 100, window: '3s' },
+  }
+  const subscriptions = Object.entries(batches).map(([id, batch]) => ({
+    id: `by-${id}`,
+    topics: [topic],
+    sink: `${receiver.url}/${id}`,
+    mode: 'structured',
+    batch,
+  }))
+  await apply(prefix, subscriptions)
+  const ids = numbered(4).map(String)
+  const startedAt = Date.now()
+  // One after the other: without a window each would be gone before the next one comes.
+  for (const id of ids) await produce(kafka, topic, [binaryEvent(id, { data: JSON.stringify('x'.repeat(1_000)) })])
+  const got = (id: string) => receiver.requests.filter(({ path }) => path === `/${id}`)
+  await receiver.until(() => ['count', 'size', 'time'].every((id) => got(id).length > 0))
+  expect(idsOf(got('count'))).toEqual([ids])
+  expect(idsOf(got('size'))).toEqual([ids.slice(0, 3)])
+  const [byTime] = got('time')
+  expect(byTime!.time - startedAt).toBeGreaterThan(2_900)
+  await receiver.until(() => idsOf(got('time')).flat().length === ids.length)
+  expect(idsOf(got('time')).flat()).toEqual(ids)
+})
+
 test('A11: all or none: a failed batch is retried event by event, in requests that they share again', async () => {
   const { topic, receiver } = await subscribed('fails', ({ attempt }) => (attempt === 1 ? 503 : 204), {
     batch: { maxEvents: 50 },

@@ -4,9 +4,14 @@ export interface BatchLimits {
   readonly maxEvents: number
   /** Of a request's body: a target that only an event that is larger by itself exceeds, and that one travels alone. */
   readonly preferredBytes: number
+  /** How long the first event of a batch waits, in ms, for it to become full (EventBridge's `TimeBasedWindow`). Absent: not at all. */
+  readonly windowMs?: number
 }
 
-export const maxEventsLimit = 5_000
+/** EventBridge's `CountBasedWindow`; Event Grid's own notation takes 5,000. */
+export const maxEventsLimit = 10_000
+/** EventBridge's `TimeBasedWindow`. */
+export const windowMsMax = 15_000
 export const preferredBytesMin = 1_024
 export const preferredBytesMax = 1_024 * 1_024
 
@@ -24,7 +29,7 @@ const comma = 1
 
 /**
  * How many of those that wait travel in the next request: from the first one on, in their order, for as long as the
- * limits let one more in, and at least one. Nobody waits for more to come (row A11: "never waits to fill").
+ * limits let one more in, and at least one. Whether it waits for more to come is not asked here.
  * `bytesOf` says what an event takes in the body, and is asked only for those that the answer depends on; `Infinity` for
  * one that cannot go along.
  */

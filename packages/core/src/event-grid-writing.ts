@@ -68,7 +68,7 @@ function expressible(fields: Fields): readonly Fields[] {
   const parts: Fields[] = []
   if (isMapping(batch)) {
     const bytes = parseSize(batch['preferredSize'])
-    if (batch['maxEvents'] !== undefined) parts.push(webhook({ maxEventsPerBatch: batch['maxEvents'] }))
+    if (Number(batch['maxEvents']) <= 5_000) parts.push(webhook({ maxEventsPerBatch: batch['maxEvents'] }))
     if (bytes !== null && bytes % 1_024 === 0) parts.push(webhook({ preferredBatchSizeInKilobytes: bytes / 1_024 }))
   }
   const mappings = isMapping(headers) ? Object.entries(headers).flatMap(mappingOf) : []

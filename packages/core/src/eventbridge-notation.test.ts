@@ -177,6 +177,25 @@ test('MaximumRetryAttempts beyond what the strategy makes is never reached', () 
   expect(most.subscription.retry.maxAttempts).toBe(177)
 })
 
+test('B4: NONE, and windows of count and time', () => {
+  const { written, subscription } = read(sample('prohibited-in-windows'))
+  expect(written).toMatchObject({ faultTolerance: 'prohibited', batch: { maxEvents: 10, window: '15s' } })
+  expect(subscription).toMatchObject({ faultTolerance: 'prohibited', concurrency: 2 })
+  expect(subscription.batch).toEqual({ maxEvents: 10, preferredBytes: 65_536, windowMs: 15_000 })
+})
+
+test.each([
+  [1, 0, { maxEvents: 1 }],
+  [1, 15, { maxEvents: 1 }],
+  [10_000, 1, { maxEvents: 10_000, windowMs: 1_000 }],
+  [undefined, 0, { maxEvents: 1 }],
+  [undefined, 3, { maxEvents: 10, windowMs: 3_000 }],
+  [2, undefined, { maxEvents: 2 }],
+])('BatchWindow of count %j and time %j is %j', (count, time, batch) => {
+  const { subscription } = read({ ...least, ...windows(count, time) })
+  expect(subscription.batch).toEqual({ preferredBytes: 65_536, ...batch })
+})
+
 const windows = (count: unknown, time: unknown) =>
   options({ BatchWindow: { CountBasedWindow: count, TimeBasedWindow: time } })
 const retries = (fields: object) => options({ RetryStrategy: fields })
@@ -294,7 +313,6 @@ test.each<[name: string, problems: readonly string[]]>([
       'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; leave',
     ],
   ],
-  ['refused-prohibited', ['RunOptions.BatchWindow.TimeBasedWindow: is not available in this version']],
   [
     'refused-secrets',
     [

@@ -88,6 +88,8 @@ test.each<[what: string, fields: object]>([
   ['filters', { types: ['t'], filters: [{ exact: { source: '/s' } }] }],
   ['a pattern beside another filter', { filters: [{ pattern: { source: ['s'] } }, { exact: { source: '/s' } }] }],
   ['a pattern', { filters: [{ pattern: { source: ['s', null, 7] } }] }],
+  ['a batch in windows', { batch: { maxEvents: 10_000, window: '15s' }, mode: 'structured' }],
+  ['a window of less than a second', { batch: { maxEvents: 10, window: '500ms' }, mode: 'structured' }],
   ['a batch', { batch: { maxEvents: 100, preferredSize: '1MB' }, mode: 'structured' }],
   [
     'transforms',

@@ -276,7 +276,8 @@ test.each<[field: object, message: string]>([
     { order: 'key', batch: { maxEvents: 2 } },
     'order: key is not possible with batches; set batch.maxEvents to 1, or leave the order out',
   ],
-  [{ batch: { window: '1s' } }, 'batch.window: is not available in this version'],
+  [{ batch: { window: '15001ms' } }, 'batch.window: "15001ms" is not a duration from 0s to 15s, such as 5s'],
+  [{ batch: { window: 5 } }, 'batch.window: 5 is not a duration from 0s to 15s, such as 5s'],
   [{ deadLetter: { target: 'x' } }, 'deadLetter.target: is not available in this version'],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
 ])('%j of a later version is refused by name', (change, message) => {

@@ -244,7 +244,7 @@ function resolve(
       ...(transform === undefined ? {} : { transform }),
       concurrency: written.concurrency ?? 64,
       rate: rateOf(written.rate, timeScale),
-      batch: batchOf(written.batch, written.notation, eventGrid),
+      batch: batchOf(written.batch, written.notation, eventGrid, timeScale),
       retry: retryPolicyOf(spec, timeScale),
       ...(written.faultTolerance === 'prohibited' ? { faultTolerance: 'prohibited' } : {}),
       ...(written.order === undefined || written.order === 'none' ? {} : { order: written.order }),

@@ -13,7 +13,7 @@ test.each([
   ['only the size', { preferredSize: '1024KB' }, 10, 1_024 * kibibyte],
   ['only the size, that of the default', { preferredSize: '64KB' }, 10, 64 * kibibyte],
   ['both, at their least', { maxEvents: 1, preferredSize: '1KB' }, 1, kibibyte],
-  ['both, at their most', { maxEvents: 5_000, preferredSize: '1024KB' }, 5_000, 1_024 * kibibyte],
+  ['both, at their most', { maxEvents: 10_000, preferredSize: '1024KB' }, 10_000, 1_024 * kibibyte],
   ['a size in another unit', { maxEvents: 2, preferredSize: '1MB' }, 2, 1_024 * kibibyte],
 ])('A11, C1: %s', (_what, batch, maxEvents, preferredBytes) => {
   const parsed = parseSubscription({ ...least, mode: 'structured', ...(batch && { batch }) })
@@ -65,11 +65,25 @@ test("A11: an engine's own defaults count for Event Grid's JSON, and one that na
 })
 
 test.each([
-  [{ maxEvents: 0 }, 'batch.maxEvents: 0 is not a whole number from 1 to 5000'],
-  [{ maxEvents: 5_001 }, 'batch.maxEvents: 5001 is not a whole number from 1 to 5000'],
-  [{ maxEvents: 1.5 }, 'batch.maxEvents: 1.5 is not a whole number from 1 to 5000'],
-  [{ maxEvents: '10' }, 'batch.maxEvents: "10" is not a whole number from 1 to 5000'],
-  [{ maxEvents: null }, 'batch.maxEvents: null is not a whole number from 1 to 5000'],
+  [{ window: '15s' }, { maxEvents: 10, windowMs: 150 }],
+  [{ window: '0s' }, { maxEvents: 1 }],
+  [{ maxEvents: 2, window: '0s' }, { maxEvents: 2 }],
+  [
+    { maxEvents: 1, window: '1s' },
+    { maxEvents: 1, windowMs: 10 },
+  ],
+])('the window of %j, with a time scale of 0.01, is %j', (batch, expected) => {
+  const parsed = parseSubscription({ ...least, batch }, { timeScale: 0.01 })
+  if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems))
+  expect(parsed.subscription.batch).toEqual({ preferredBytes: 65_536, ...expected })
+})
+
+test.each([
+  [{ maxEvents: 0 }, 'batch.maxEvents: 0 is not a whole number from 1 to 10000'],
+  [{ maxEvents: 10_001 }, 'batch.maxEvents: 10001 is not a whole number from 1 to 10000'],
+  [{ maxEvents: 1.5 }, 'batch.maxEvents: 1.5 is not a whole number from 1 to 10000'],
+  [{ maxEvents: '10' }, 'batch.maxEvents: "10" is not a whole number from 1 to 10000'],
+  [{ maxEvents: null }, 'batch.maxEvents: null is not a whole number from 1 to 10000'],
   [{ preferredSize: '0KB' }, 'batch.preferredSize: "0KB" is not a size from 1KB to 1024KB, such as 64KB'],
   [{ preferredSize: '1023B' }, 'batch.preferredSize: "1023B" is not a size from 1KB to 1024KB, such as 64KB'],
   [{ preferredSize: '1025KB' }, 'batch.preferredSize: "1025KB" is not a size from 1KB to 1024KB, such as 64KB'],

@@ -5,44 +5,51 @@ import {
   preferredBytesDefaultOnKubernetes,
   preferredBytesMax,
   preferredBytesMin,
+  windowMsMax,
 } from './batch.ts'
 import type { BatchLimits } from './batch.ts'
+import { formatDuration, parseDuration } from './duration.ts'
 import type { EventGridDefaults } from './retry-policy.ts'
 import { isEventGridNotation } from './schemas.ts'
 import type { Notation } from './schemas.ts'
 import { parseSize } from './size.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, mapping, notAvailable, problemAt, readNumber, shown } from './subscription-field.ts'
+import { field, mapping, problemAt, readNumber, shown } from './subscription-field.ts'
 
 /** `batch` as a person writes it. */
 export const batchSchema = mapping({
   maxEvents: field((value, report) => readNumber(value, report, 1, maxEventsLimit)).optional(),
   preferredSize: field(readPreferredSize).optional(),
-  window: field(notAvailable).optional(),
+  window: field(readWindow).optional(),
 })
 
 export interface WrittenBatch {
   readonly maxEvents?: number | undefined
   readonly preferredSize?: string | undefined
+  readonly window?: string | undefined
 }
 
 export type BatchDefaults = Pick<EventGridDefaults, 'batchMaxEvents' | 'batchPreferredBytes'>
 
 /**
- * What `batch` means: off without either field, and with one of them the other has its default, in Event Grid's
- * notations that of the engine (rows A11 and C1).
+ * What `batch` means: off without any field, and with one of them the others have their defaults, in Event Grid's
+ * notations those of the engine (rows A11 and C1); nobody waits without a window. `timeScale` multiplies the window.
  */
 export function batchOf(
   written: WrittenBatch = {},
   notation: Notation = 'barnabas',
   ofEngine: BatchDefaults | null = null,
+  timeScale = 1,
 ): BatchLimits {
   const { maxEvents, preferredSize } = written
+  const windowMs = (parseDuration(written.window) ?? 0) * timeScale
+  const isOff = preferredSize === undefined && windowMs === 0
   const engine = isEventGridNotation(notation) ? ofEngine : null
   const own = notation === 'event-grid-kubernetes' ? preferredBytesDefaultOnKubernetes : preferredBytesDefault
   return {
-    maxEvents: maxEvents ?? (preferredSize === undefined ? 1 : (engine?.batchMaxEvents ?? maxEventsDefault)),
+    maxEvents: maxEvents ?? (isOff ? 1 : (engine?.batchMaxEvents ?? maxEventsDefault)),
     preferredBytes: parseSize(preferredSize) ?? engine?.batchPreferredBytes ?? own,
+    ...(windowMs === 0 ? {} : { windowMs }),
   }
 }
 
@@ -73,6 +80,12 @@ export function batchWarnings({
     'batch: several events travel as application/cloudevents-batch+json, for there is no batch in binary mode; ' +
       'one alone still travels in binary mode, or as application/cloudevents+json with mode: structured',
   ]
+}
+
+function readWindow(value: unknown, report: Report): string | undefined {
+  const ms = parseDuration(value)
+  if (ms !== null && ms <= windowMsMax) return value as string
+  return report(`${shown(value)} is not a duration from 0s to ${formatDuration(windowMsMax)}, such as 5s`)
 }
 
 function readPreferredSize(value: unknown, report: Report): string | undefined {

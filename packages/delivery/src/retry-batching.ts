@@ -46,7 +46,8 @@ export interface RetryBatchingOptions<Retry> {
  */
 export function createRetryBatching<Retry>(options: RetryBatchingOptions<Retry>): Batching<WaitingForBatch<Retry>> {
   return {
-    limits: ({ subscription }) => options.limitsOf(subscription),
+    // Due, they have waited already: a window of time is for what comes from the source (EventBridge's `BatchWindow`).
+    limits: ({ subscription }) => ({ ...options.limitsOf(subscription), windowMs: 0 }),
     bytesOf(waiting) {
       const decoded = decodedOf(waiting, waiting.subscription)
       return decoded.kind === 'event' ? eventJsonBytes(decoded.event, waiting.subscription.schema) : 0

@@ -22,7 +22,8 @@ export interface Window {
   /**
    * The same for what may share its place with others of its batching that wait next to it. It begins when the present
    * turn of the event loop ends, or as soon as there are enough for the largest batch: what comes at once goes together,
-   * and nobody waits for more.
+   * and nobody waits for more, unless the limits have a window of time: then the first one waits for so long, or until
+   * a batch is full.
    */
   runTogether<Item>(batching: Batching<Item>, item: Item, bytes: number, onDropped?: () => void): void
   /** Gives no place to anybody until `open`; what is in flight goes on. */
@@ -56,6 +57,8 @@ export interface WindowOptions {
 }
 
 interface Batchable {
+  /** When it began to wait, by `performance.now()`. */
+  readonly since: number
   readonly batching: Batching<unknown>
   readonly item: unknown
 }
@@ -75,11 +78,9 @@ export function createWindow(options: WindowOptions): Window {
   let queue: (Waiting | undefined)[] = []
   let head = 0
   let pumpsSoon = false
+  let ripens: NodeJS.Timeout | undefined
   const idleWaiters: (() => void)[] = []
-  const lane = options.lane?.(() => {
-    pump()
-    onFreed()
-  })
+  const lane = options.lane?.(pumpAndTell)
 
   function fits(bytes: number): boolean {
     return !isHeld && inFlight < limit() && (inFlight === 0 || inFlightBytes + bytes <= bytesMax)
@@ -87,9 +88,10 @@ export function createWindow(options: WindowOptions): Window {
 
   function pump(): void {
     for (let next = queue[head]; next !== undefined && fits(next.bytes); next = queue[head]) {
+      const { task } = next
+      if (typeof task !== 'function' && !isRipe(task)) return
       if (lane?.take() === false) return
       inFlight += 1
-      const { task } = next
       if (typeof task !== 'function') {
         beginTogether(task)
         continue
@@ -116,6 +118,26 @@ export function createWindow(options: WindowOptions): Window {
     inFlightBytes += bytes
     waitingBytes -= bytes
     void batching.begin(items).then(() => settled(bytes))
+  }
+
+  /** Whether the batch at the head of the queue may begin; if not, it is looked at again when its time is over. */
+  function isRipe({ batching, item, since }: Batchable): boolean {
+    const { windowMs = 0, maxEvents, preferredBytes } = batching.limits(item)
+    const length = queue.length - head
+    if (windowMs === 0 || length >= maxEvents) return true
+    const leftMs = since + windowMs - performance.now()
+    if (leftMs <= 0) return true
+    // Bodies are seldom larger than their records: how large this one would become is not asked before it can be full.
+    if (2 * waitingBytes >= Math.min(preferredBytes, bytesMax) && lengthOfBatch(batching, item) < length) return true
+    clearTimeout(ripens)
+    ripens = setTimeout(pumpAndTell, Math.ceil(leftMs))
+    return false
+  }
+
+  function pumpAndTell(): void {
+    pump()
+    // What waits no more has made room for others to be read.
+    onFreed()
   }
 
   function lengthOfBatch(batching: Batching<unknown>, first: unknown): number {
@@ -151,9 +173,7 @@ export function createWindow(options: WindowOptions): Window {
     pumpsSoon = true
     setImmediate(() => {
       pumpsSoon = false
-      pump()
-      // What waits no more has made room for others to be read.
-      onFreed()
+      pumpAndTell()
     })
   }
 
@@ -186,7 +206,7 @@ export function createWindow(options: WindowOptions): Window {
       pump()
     },
     runTogether<Item>(batching: Batching<Item>, item: Item, bytes: number, onDropped?: () => void) {
-      const task = { batching: batching as Batching<unknown>, item }
+      const task = { batching: batching as Batching<unknown>, item, since: performance.now() }
       enqueue({ task, bytes, onDropped })
       if (queue.length - head >= batching.limits(item).maxEvents) pump()
       else pumpSoon()
@@ -204,6 +224,7 @@ export function createWindow(options: WindowOptions): Window {
       queue = []
       head = 0
       waitingBytes = 0
+      clearTimeout(ripens)
       lane?.close()
       for (const waiting of dropped) {
         budget.remove(waiting?.bytes ?? 0)
