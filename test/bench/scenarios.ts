@@ -6,6 +6,7 @@ import { latency } from './latency.ts'
 import { lateness } from './lateness.ts'
 import { allMatch, fewMatch } from './many-subscriptions.ts'
 import { memory } from './memory.ts'
+import { patterns } from './patterns.ts'
 import { probations } from './probations.ts'
 import { redrive } from './redrive.ts'
 import type { Scenario } from './scenario.ts'
@@ -28,4 +29,5 @@ export const scenarios: Readonly<Record<string, { readonly title: string; readon
   S12: { title: 'events converted from one schema to another', run: schemas },
   S13: { title: 'a thousand subscriptions on probation, beside the same with nothing to do', run: probations },
   S14: { title: 'dead letters sent again', run: redrive },
+  S15: { title: 'a pattern of five conditions', run: patterns },
 }
