@@ -51,7 +51,7 @@ export const patterns: Scenario = async ({ size, say }) => {
 }
 
 function eventOf(index: number, value: Buffer): CloudEvent {
-  const headers = Object.entries(benchRecord(index).headers).map(([name, text]) => [name, Buffer.from(text)])
+  const headers = Object.entries(benchRecord(index).headers).map(([name, text]) => [name, Buffer.from(text)] as const)
   const decoded = decodeEvent({ value, headers: Object.fromEntries(headers) })
   if (decoded.kind !== 'event') throw new Error(decoded.message)
   return decoded.event
