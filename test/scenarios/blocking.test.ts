@@ -18,7 +18,7 @@ const prefix = randomName('blocking')
 const cleanUp = cleanUpAfterAll()
 /** What is answered to an event; 200 to those that are not named. */
 const answers = new Map<string, number>()
-const sessionTimeout = { BARNABAS_SESSION_TIMEOUT: '1s' }
+const sessionTimeout = { BARNABAS_SESSION_TIMEOUT: '2s' }
 
 let receiver: Receiver
 let barnabas: Barnabas
