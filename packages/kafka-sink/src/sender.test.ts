@@ -18,6 +18,7 @@ const missing: ProduceResult = { kind: 'unavailable', message: 'x', isMissing: t
 function opened(
   answer: (record: OutgoingRecord) => Promise<ProduceResult>,
   topics: () => Promise<Set<string>> = async () => new Set(),
+  closes = Promise.resolve(),
 ) {
   const records: OutgoingRecord[] = []
   const producers: { closed: boolean }[] = []
@@ -28,7 +29,10 @@ function opened(
       producers.push(producer)
       return {
         produce: (record: OutgoingRecord) => (records.push(record), answer(record)),
-        close: async () => void (producer.closed = true),
+        close: () => {
+          producer.closed = true
+          return closes
+        },
       }
     },
   } as unknown as KafkaClient
@@ -37,6 +41,7 @@ function opened(
       cluster === 'gone' ? { kind: 'unknown', message: 'gone is not known' } : { kind: 'client', kafka },
     findSecret: (name) => ({ kind: 'unknown', message: `the secret ${name} is not known` }),
     now: Date.now,
+    closeWithinMs: 5,
   })
   const stop = new AbortController()
   const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't' }
@@ -134,4 +139,11 @@ test('B3: what is wrong with a sink can be asked before', async () => {
   expect(await ask(() => Promise.reject(refused))).toMatch(/may not be written to: Invalid username or password/)
   expect(await ask(async () => new Set(), 'kafka://gone/x')).toBe('gone is not known')
   expect(await ask(async () => new Set(), 'https://example.com')).toBe(null)
+})
+
+test('a Kafka that does not answer is not waited for at the end', async () => {
+  const { attempt, sender, producers } = opened(async () => acknowledged, undefined, new Promise(() => undefined))
+  await attempt()
+  await sender.close()
+  expect(producers.map(({ closed }) => closed)).toEqual([true])
 })

@@ -11,6 +11,8 @@ export interface KafkaSenderOptions {
   readonly clientOf: (cluster: string | null) => SinkClient
   readonly findSecret: FindSecret
   readonly now: () => number
+  /** How long `close` waits for a Kafka that does not answer, 1 s by default. */
+  readonly closeWithinMs?: number
 }
 
 export interface KafkaAttemptOptions {
@@ -37,10 +39,12 @@ export interface KafkaSender {
   attempt(event: CloudEvent, options: KafkaAttemptOptions): Promise<AttemptReport>
   /** What no retry can mend of a sink, as far as it can be told within `withinMs`; null for nothing, or when nobody answers. */
   problemOf(sink: string, withinMs: number): Promise<string | null>
+  /** Closes every connection. What nobody awaits any more is given up. */
   close(): Promise<void>
 }
 
-export function createKafkaSender({ clientOf, findSecret, now }: KafkaSenderOptions): KafkaSender {
+export function createKafkaSender(options: KafkaSenderOptions): KafkaSender {
+  const { clientOf, findSecret, now, closeWithinMs = 1_000 } = options
   const producers = new Map<string | null, { readonly kafka: KafkaClient; readonly producer: Producer }>()
   const closing = new Set<Promise<void>>()
   const cuts = createCuts()
@@ -65,8 +69,8 @@ export function createKafkaSender({ clientOf, findSecret, now }: KafkaSenderOpti
     closing.add(closed)
   }
 
-  async function attempt(event: CloudEvent, options: KafkaAttemptOptions): Promise<AttemptReport> {
-    const { url, shape, timeoutMs, signal } = options
+  async function attempt(event: CloudEvent, attemptOptions: KafkaAttemptOptions): Promise<AttemptReport> {
+    const { url, shape, timeoutMs, signal } = attemptOptions
     const startedAt = now()
     const sink = kafkaSinkOf(url)
     if (sink === null) throw new TypeError('the sink is no Kafka topic')
@@ -75,7 +79,7 @@ export function createKafkaSender({ clientOf, findSecret, now }: KafkaSenderOpti
       heardLate.delete(url)
       return noRequest(problem, startedAt)
     }
-    const made = sinkRecord(event, { ...options, findSecret })
+    const made = sinkRecord(event, { ...attemptOptions, findSecret })
     if (made.kind === 'impossible') return notAttempted('GenericError', made.message, startedAt)
     if (signal.aborted) return notAttempted('Canceled', 'cut off by our own stop', startedAt)
     const producer = producerOf(sink.cluster)
@@ -101,7 +105,10 @@ export function createKafkaSender({ clientOf, findSecret, now }: KafkaSenderOpti
     problemOf: (sink, withinMs) => problemOfSink(sink, withinMs, clientOf),
     async close() {
       const open = [...producers.values()].map(({ producer }) => producer.close())
-      await Promise.all([...open, ...closing])
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWithinMs)))
+      await Promise.race([Promise.all([...open, ...closing]), late])
+      clearTimeout(timer)
     },
   }
 }
