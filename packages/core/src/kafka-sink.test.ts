@@ -58,6 +58,8 @@ test.each<[change: object, message: string | RegExp]>([
   [{ endpoint: 'azure' }, /^endpoint: is for HTTP/],
   [{ batch: { maxEvents: 2 } }, /^batch: is for webhooks; each event becomes a record of its own/],
   [{ batch: { preferredSize: '64KB' } }, /^batch: is for webhooks/],
+  [{ batch: { window: '5s' } }, /^batch: is for webhooks/],
+  [{ batch: { maxEvents: 1, window: '5s' } }, /^batch: is for webhooks/],
   [{ headers: { ce_id: 'x' } }, /^headers\.ce_id: is reserved/],
   [
     { transform: { body: { form: 'ORIGINAL' } } },

@@ -1,5 +1,7 @@
 import { isClusterName } from './kafka-clusters.ts'
 import { names, topicNameProblem } from './names.ts'
+import { batchOf } from './subscription-batch.ts'
+import type { WrittenBatch } from './subscription-batch.ts'
 import type { DeliverySchema, Notation } from './schemas.ts'
 import { isEventGridNotation } from './schemas.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
@@ -41,7 +43,7 @@ interface WrittenBeside {
   readonly schema?: DeliverySchema | undefined
   readonly handshake?: string | undefined
   readonly endpoint?: string | undefined
-  readonly batch?: { readonly maxEvents?: number | undefined; readonly preferredSize?: string | undefined } | undefined
+  readonly batch?: WrittenBatch | undefined
 }
 
 /** What can be said of a Kafka topic as sink only beside the other fields. */
@@ -61,7 +63,8 @@ export function problemsOfKafkaSink(written: WrittenBeside, prefix: string): Sub
   }
   if (handshake !== 'none') refuse('handshake', 'is for webhooks; a Kafka topic is asked nothing: leave it out')
   if (endpoint !== 'webhook') refuse('endpoint', 'is for HTTP; leave it out with a Kafka topic as sink')
-  if ((batch?.maxEvents ?? 1) > 1 || batch?.preferredSize !== undefined) {
+  const { maxEvents, windowMs = 0 } = batchOf(batch)
+  if (maxEvents > 1 || windowMs > 0) {
     refuse(
       'batch',
       'is for webhooks; each event becomes a record of its own, and records travel together by themselves',
