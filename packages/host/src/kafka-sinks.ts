@@ -1,5 +1,5 @@
 import { kafkaSinkOf, problemOfOwnTopic } from '@barnabas/core'
-import type { CloudEvent, FindSecret, Names, Subscription } from '@barnabas/core'
+import type { FindSecret, Names, Subscription } from '@barnabas/core'
 import type { Sender } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
 import { createKafkaSender } from '@barnabas/kafka-sink'
@@ -37,7 +37,7 @@ export function createKafkaSinks({ kafka, brokers, clusters, names, findSecret }
     senderBeside: (webhooks) => ({
       attempt(events, options) {
         if (kafkaSinkOf(options.url) === null) return webhooks.attempt(events, options)
-        return sender.attempt(onlyOf(events), options)
+        return sender.attempt(events, options)
       },
     }),
     problemOf({ sink, topics }) {
@@ -52,9 +52,4 @@ export function createKafkaSinks({ kafka, brokers, clusters, names, findSecret }
     lookAt: (sink) => sender.problemOf(sink, lookForMs),
     close: () => sender.close(),
   }
-}
-
-function onlyOf([event, ...others]: readonly [CloudEvent, ...CloudEvent[]]): CloudEvent {
-  if (others.length > 0) throw new TypeError('the parser of subscriptions lets no batch go to a Kafka topic')
-  return event
 }

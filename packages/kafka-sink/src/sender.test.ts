@@ -50,17 +50,17 @@ function opened(
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value)])),
   })
   if (decoded.kind !== 'event') throw new Error(decoded.message)
-  const attempt = (change: object = {}) =>
-    sender.attempt(decoded.event, {
-      url: 'kafka:copies',
-      shape,
-      key: Buffer.from('k'),
-      attemptNumber: 1,
-      timeoutMs: 60_000,
-      signal: stop.signal,
-      ...change,
-    })
-  return { sender, attempt, records, producers, stop }
+  const options = {
+    url: 'kafka:copies',
+    shape,
+    key: Buffer.from('k'),
+    attemptNumber: 1,
+    timeoutMs: 60_000,
+    signal: stop.signal,
+  }
+  const attempt = (change: object = {}) => sender.attempt([decoded.event], { ...options, ...change })
+  const together = () => sender.attempt([decoded.event, decoded.event], options)
+  return { sender, attempt, together, records, producers, stop }
 }
 
 test('one record, delivered when it is acknowledged, and one producer for all of a cluster', async () => {
@@ -146,4 +146,10 @@ test('a Kafka that does not answer is not waited for at the end', async () => {
   await attempt()
   await sender.close()
   expect(producers.map(({ closed }) => closed)).toEqual([true])
+})
+
+test('events that came together before the sink was a topic are taken apart', async () => {
+  const { together, records } = opened(async () => acknowledged)
+  expect(await together()).toMatchObject({ outcome: 'PayloadTooLarge', status: 413 })
+  expect(records).toEqual([])
 })

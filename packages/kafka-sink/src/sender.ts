@@ -34,9 +34,10 @@ export interface KafkaSender {
    * Writes one record, once, and reports what came of it: delivered when all in-sync replicas have it. Looking for the
    * partition's present leader, for at most 10 s, is part of the attempt. What no retry can mend (no such topic, no right
    * to write, a password that is refused, a cluster that is not known) is no attempt, and is said so (`isNoRequest`, row
-   * B3). Never rejects.
+   * B3). Several events, which had come together before their subscription had a topic as sink, are taken apart as by a
+   * receiver's 413. Never rejects.
    */
-  attempt(event: CloudEvent, options: KafkaAttemptOptions): Promise<AttemptReport>
+  attempt(events: readonly [CloudEvent, ...CloudEvent[]], options: KafkaAttemptOptions): Promise<AttemptReport>
   /** What no retry can mend of a sink, as far as it can be told within `withinMs`; null for nothing, or when nobody answers. */
   problemOf(sink: string, withinMs: number): Promise<string | null>
   /** Closes every connection. What nobody awaits any more is given up. */
@@ -69,9 +70,15 @@ export function createKafkaSender(options: KafkaSenderOptions): KafkaSender {
     closing.add(closed)
   }
 
-  async function attempt(event: CloudEvent, attemptOptions: KafkaAttemptOptions): Promise<AttemptReport> {
+  async function attempt(
+    [event, ...others]: readonly [CloudEvent, ...CloudEvent[]],
+    attemptOptions: KafkaAttemptOptions,
+  ): Promise<AttemptReport> {
     const { url, shape, timeoutMs, signal } = attemptOptions
     const startedAt = now()
+    if (others.length > 0) {
+      return { ...notAttempted('PayloadTooLarge', 'a Kafka topic gets one event at a time', startedAt), status: 413 }
+    }
     const sink = kafkaSinkOf(url)
     if (sink === null) throw new TypeError('the sink is no Kafka topic')
     const problem = problemOfSecrets(shape.headers, findSecret) ?? heardLate.get(url)
