@@ -53,6 +53,7 @@ test("an event in Event Grid's schema is read as one, with the data as they were
 test.each([
   [{ type: '' }, 'eventType'],
   [{ data: { bytes: Buffer.from('\u0000'), contentType: 'application/octet-stream' } }, 'JSON'],
+  [{ data: { bytes: Buffer.from('1,"id":"another"'), contentType: 'application/json' } }, 'JSON'],
 ])("%j is no event in Event Grid's schema: %s", (change, named) => {
   expect(problemOfOrder({ ...order, input: 'event-grid', ...change })).toContain(named)
 })
