@@ -1,4 +1,4 @@
-import { retryPolicyOf } from '@barnabas/core'
+import { newDeliveryState, retryPolicyOf } from '@barnabas/core'
 import type { KafkaRecord, Subscription } from '@barnabas/core'
 import { createReadBudget, createWindow } from '@barnabas/delivery'
 import type { CarriedOut, Deliverer, HoldablePartition, NoRequest } from '@barnabas/delivery'
@@ -108,6 +108,19 @@ function handling(first: Subscription, outcome: CarriedOut | NoRequest = done) {
     window,
     lose: () => void (isLost = true),
     change: (next: Subscription) => void (subscription = next),
+    /** An event that stays where it is, of this size, is due. */
+    due(size: number) {
+      const source = { topic: 'orders', partition: 0, offset: nextOffset }
+      const record = sourceRecord(nextOffset, idOf(nextOffset), size)
+      const state = newDeliveryState({ id: 'orders', generation: 7 }, source, 0)
+      const event = { state, eventId: null, standing: { kind: 'waiting', dueAt: 0 }, at: 0 } as const
+      nextOffset += 1
+      handle.attempt(
+        { partition, record, event },
+        () => {},
+        () => {},
+      )
+    },
     /** Events of these sizes, all of them in one turn of the event loop; 0 for a record that is no event. */
     hand(sizes: readonly number[]) {
       for (const size of sizes) {
@@ -145,6 +158,15 @@ test('A11: what is there goes together as far as it fits, and what is larger tha
     'event-3/1',
     'event-4/1 event-5/1',
   ])
+})
+
+test('an event waits for others for as long as the window of time says, but one that is due again does not', async () => {
+  const { hand, due, steps, window } = handling({ ...batched, batch: { ...batched.batch, windowMs: 15_000 } })
+  hand([200])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([steps, window.waiting]).toEqual([[], 1])
+  due(200)
+  await expect.poll(() => steps).toEqual(['event-0/1 event-1/1'])
 })
 
 test('what is no event becomes a dead letter, and takes nothing from those around it', async () => {

@@ -1,5 +1,6 @@
 import { compileFilter, decodeInput, eventJsonBytes, newDeliveryState } from '@barnabas/core'
 import type {
+  BatchLimits,
   CloudEvent,
   DecodedEvent,
   DeliveryState,
@@ -73,7 +74,8 @@ export function createHandle(options: HandleOptions): Handle {
   let filtered = { subscription: options.subscription(), passes: filterOf(options.subscription()) }
 
   const batching: Batching<WaitingRecord> = {
-    limits: () => options.subscription().batch,
+    // What is due again has waited already: a window of time is for what comes from the source.
+    limits: ({ state }) => limitsOf(options.subscription(), state !== undefined),
     bytesOf(waiting) {
       const subscription = options.subscription()
       const decoded = decodedOf(waiting, subscription)
@@ -246,4 +248,8 @@ function decode(subscription: Subscription, record: KafkaRecord): DecodedEvent {
 function newState(subscription: Subscription, record: KafkaRecord): DeliveryState {
   const { topic, partition, offset } = record
   return newDeliveryState(subscription, { topic, partition, offset }, record.timestamp)
+}
+
+function limitsOf({ batch }: Subscription, isDueAgain: boolean): BatchLimits {
+  return isDueAgain && batch.windowMs !== undefined ? { ...batch, windowMs: 0 } : batch
 }

@@ -100,6 +100,20 @@ test('a time that is taken away counts at once for who says so', () => {
   expect(begun).toEqual([[1, 2]])
 })
 
+test('one that does not wait takes along those that came before it', () => {
+  add(1, 2)
+  vi.advanceTimersByTime(1)
+  batching = { ...batching, limits: (item) => (item === 3 ? { ...limits, windowMs: 0 } : limits) }
+  const mixed = batching
+  window.clear()
+  for (const item of [1, 2, 3]) window.runTogether(mixed, item, item)
+  vi.advanceTimersByTime(1)
+  expect(begun).toEqual([[1, 2, 3]])
+  window.runTogether(mixed, 4, 4)
+  vi.advanceTimersByTime(1)
+  expect(begun).toHaveLength(1)
+})
+
 test('those that wait for their time can be dropped, and no timer is left', () => {
   const dropped: number[] = []
   window.runTogether(batching, 1, 1, () => dropped.push(1))

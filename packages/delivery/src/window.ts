@@ -79,6 +79,8 @@ export function createWindow(options: WindowOptions): Window {
   let head = 0
   let pumpsSoon = false
   let ripens: NodeJS.Timeout | undefined
+  /** Whoever began to wait by then waits for no more: somebody came who does not wait. */
+  let ripeUntil = -Infinity
   const idleWaiters: (() => void)[] = []
   const lane = options.lane?.(pumpAndTell)
 
@@ -124,7 +126,7 @@ export function createWindow(options: WindowOptions): Window {
   function isRipe({ batching, item, since }: Batchable): boolean {
     const { windowMs = 0, maxEvents, preferredBytes } = batching.limits(item)
     const length = queue.length - head
-    if (windowMs === 0 || length >= maxEvents) return true
+    if (windowMs === 0 || length >= maxEvents || since <= ripeUntil) return true
     const leftMs = since + windowMs - performance.now()
     if (leftMs <= 0) return true
     // Bodies are seldom larger than their records: how large this one would become is not asked before it can be full.
@@ -206,9 +208,11 @@ export function createWindow(options: WindowOptions): Window {
       pump()
     },
     runTogether<Item>(batching: Batching<Item>, item: Item, bytes: number, onDropped?: () => void) {
+      const { maxEvents, windowMs = 0 } = batching.limits(item)
       const task = { batching: batching as Batching<unknown>, item, since: performance.now() }
+      if (windowMs === 0) ripeUntil = task.since
       enqueue({ task, bytes, onDropped })
-      if (queue.length - head >= batching.limits(item).maxEvents) pump()
+      if (queue.length - head >= maxEvents) pump()
       else pumpSoon()
     },
     hold() {
