@@ -52,8 +52,8 @@ beforeAll(async () => {
 
 test('A20: the event with its key and the headers of the subscription, in both modes; what is too large is a dead letter', async () => {
   const source = await createSourceTopic(prefix, 'modes')
-  const [binary, structured, small] = await Promise.all(
-    ['binary', 'structured', 'small'].map((stem) => sinkTopic(stem)),
+  const [binary, structured, small, stream] = await Promise.all(
+    ['binary', 'structured', 'small', 'stream'].map((stem) => sinkTopic(stem)),
   )
   await withAdmin((admin) =>
     admin.alterConfigs({
@@ -75,6 +75,19 @@ test('A20: the event with its key and the headers of the subscription, in both m
       ...common,
     },
     { id: 'small', sink: `kafka:${small}`, ...common },
+    {
+      id: 'stream',
+      EventStreamingName: 'stream',
+      Source: { SourceKafkaParameters: { Topic: source, OffsetReset: 'earliest' } },
+      Sink: {
+        SinkKafkaParameters: {
+          Topic: { Form: 'CONSTANT', Value: stream },
+          Key: { Form: 'JSONPATH', Value: '$.id' },
+          Value: { Form: 'TEMPLATE', Value: '{"n":"$.data.n"}', Template: '{"number":${n}}' },
+          Headers: { Form: 'CONSTANT', Value: '{"X-Team":"streams"}' },
+        },
+      },
+    },
   ])
   const [first] = await readTopic(kafka, binary!, (messages) => messages.length > 0)
   expect(first?.key?.toString()).toBe('customer-7')
@@ -93,6 +106,12 @@ test('A20: the event with its key and the headers of the subscription, in both m
   expect(second?.key?.toString()).toBe('/tests')
   expect(header(second!, 'content-type')).toBe('application/cloudevents+json; charset=UTF-8')
   expect(eventIdOf(second!)).toBe('one')
+  const [third] = await readTopic(kafka, stream!, (messages) => messages.length > 0)
+  expect([third?.key?.toString(), third?.value?.toString(), header(third!, 'X-Team')]).toEqual([
+    'one',
+    '{"number":1e2}',
+    'streams',
+  ])
   const [letter] = await readTopic(kafka, `${prefix}.dead-letter`, (messages) => messages.length > 0)
   expect(header(letter!, 'barnabas-dead-letter-reason')).toBe('UndeliverableDueToHttpRequestEntityTooLarge')
   expect(header(letter!, 'barnabas-last-outcome')).toBe('PayloadTooLarge')
