@@ -87,7 +87,8 @@ describe('a subscription that was written by hand and does not validate is Start
     'own-dead-letters': [{ topics: [`${prefix}.dead-letter`] }, /where this subscription's dead letters go/],
     'unknown-schedule': [{ retry: { schedule: 'sometimes' } }, /retry.*schedule.*sometimes/],
     'zero-concurrency': [{ concurrency: 0 }, /concurrency/],
-    'later-order': [{ order: 'key' }, /order.*not available in this version/],
+    'unknown-order': [{ order: 'random' }, /order.*random/],
+    'later-target': [{ deadLetter: { target: 'queue' } }, /deadLetter\.target.*not available in this version/],
     'deep-filter': [{ filters: [notTimes(100)] }, /filters\[0\]\.not.*is nested more than 8 deep/],
     'wrong-operator': [{ filters: [advanced('StringsIn')] }, /"StringsIn" is not an operator.*did you mean StringIn\?/],
     'many-advanced': [
