@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { jsonOf } from './json-text.ts'
 
 const said = {
   subscription: z.string().min(1).max(249),
@@ -65,11 +66,5 @@ export type Command = Readonly<z.output<typeof commandSchema>>
 /** A command of a later version, or damage, is null: nobody can act on it. */
 export function parseCommand(value: Buffer | null): Command | null {
   if (value === null) return null
-  let json: unknown
-  try {
-    json = JSON.parse(value.toString('utf8'))
-  } catch {
-    return null
-  }
-  return commandSchema.safeParse(json).data ?? null
+  return commandSchema.safeParse(jsonOf(value)).data ?? null
 }

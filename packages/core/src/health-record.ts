@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { fnv1a } from './fnv1a.ts'
 import { probationAfterMax, probationCauses } from './probation-policy.ts'
 import type { Health } from './probation.ts'
+import { jsonOf } from './json-text.ts'
 
 /** What a status can say: up to the end of the year 9999. */
 const time = z.int().nonnegative().max(253_402_300_799_999)
@@ -82,15 +83,7 @@ export function parseHealth(key: Buffer | null, value: Buffer | null): HealthTop
   const [subscription, process] = [text.slice(0, slash), text.slice(slash + 1)]
   if (slash < 0 || process === '') return null
   if (subscription === '') return { kind: 'presence', process, isThere: value !== null }
-  const record = value === null ? null : parseRecord(value)
+  const record = value === null ? null : (healthRecordSchema.safeParse(jsonOf(value)).data ?? null)
   if (record !== null && (record.subscription !== subscription || record.process !== process)) return null
   return { kind: 'health', subscription, process, record }
-}
-
-function parseRecord(value: Buffer): HealthRecord | null {
-  try {
-    return healthRecordSchema.safeParse(JSON.parse(value.toString('utf8'))).data ?? null
-  } catch {
-    return null
-  }
 }

@@ -5,6 +5,7 @@ import { outcomes } from './outcome.ts'
 import { progressKey, progressPosition } from './progress-key.ts'
 import type { DeadLetterReason } from './verdict.ts'
 import { deadLetterReasons } from './verdict.ts'
+import { jsonOf } from './json-text.ts'
 
 /**
  * An event that stays where it is: it waits for its next attempt in place, or its subscription is blocked at it (row
@@ -107,12 +108,4 @@ export function claimsToBeInPlace(value: Buffer): boolean {
 
 function timeText(ms: number | null): string | null {
   return ms === null ? null : rfc3339(ms)
-}
-
-function jsonOf(value: Buffer): unknown {
-  try {
-    return JSON.parse(value.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

@@ -19,6 +19,15 @@ export function parseJson(value: Buffer): { readonly kind: 'json'; readonly root
   }
 }
 
+/** What stands in a record of one of our own topics, to be checked by a schema; undefined where it is no JSON. */
+export function jsonOf(value: Buffer): unknown {
+  try {
+    return JSON.parse(value.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * The one JSON object that a record carries, as its bytes stand. An array of one is what Event Grid's publish API
  * takes and what it posts to a webhook, so that a bridge may well have put it on the topic as it came.

@@ -1,11 +1,11 @@
 import type * as z from 'zod'
 import { topicNameProblem } from './names.ts'
+import { readNamedEntries } from './named-entries.ts'
 import { didYouMean } from './nearest-name.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, isMapping, mapping, problemAt, readList, readText, shown } from './subscription-field.ts'
+import { field, isMapping, mapping, problemsOfIssue, readList, readText, shown } from './subscription-field.ts'
 import { isSecretName } from './subscription-headers.ts'
 
-const clustersMax = 100
 const brokersMax = 100
 const brokerLengthMax = 300
 const textLengthMax = 1_000
@@ -47,37 +47,21 @@ export type ReadKafkaClusters =
  * `sasl`. Never throws, whatever the input, and shows nothing of a password.
  */
 export function readKafkaClusters(root: unknown): ReadKafkaClusters {
-  const example = '{ audit: { brokers: [kafka.example.com:9092] } }'
-  if (!isMapping(root)) return invalid(`clusters: ${shown(root)} is not a mapping; write ${example}`)
-  const entries = Object.entries(root)
-  if (entries.length > clustersMax) return invalid(`clusters: there are ${entries.length}, more than ${clustersMax}`)
-  const clusters = new Map<string, KafkaCluster>()
-  const problems: SubscriptionProblem[] = []
-  for (const [name, value] of entries) {
-    if (!isClusterName(name)) {
-      problems.push(problemAt([name], 'is not the name of a cluster: 1 to 64 letters, digits, "_", "." and "-"'))
-      continue
-    }
-    const parsed = clusterSchema.safeParse(value)
-    if (parsed.success) clusters.set(name, parsed.data)
-    else problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(name, issue)))
-  }
-  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'clusters', clusters }
+  const { entries, problems } = readNamedEntries(root, {
+    what: 'clusters',
+    example: '{ audit: { brokers: [kafka.example.com:9092] } }',
+    entriesMax: 100,
+    problemOfName: (name) =>
+      isClusterName(name) ? null : 'is not the name of a cluster: 1 to 64 letters, digits, "_", "." and "-"',
+    schema: clusterSchema,
+    knownFields: ([part]) => Object.keys(part === 'sasl' ? saslSchema.shape : clusterSchema.shape),
+  })
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'clusters', clusters: entries }
 }
 
 /** Whether a cluster can have that name, which stands in `kafka://<cluster>/<topic>`. */
 export function isClusterName(name: string): boolean {
   return topicNameProblem(name) === null && name.length <= 64
-}
-
-function problemsOf(name: string, issue: z.core.$ZodIssue): readonly SubscriptionProblem[] {
-  const below = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  const path = [name, ...below]
-  if (issue.code !== 'unrecognized_keys') return [problemAt(path, issue.message)]
-  const shapes = { ssl: sslSchema.shape, sasl: saslSchema.shape }
-  const [at] = below
-  const known = Object.keys(at === 'ssl' || at === 'sasl' ? shapes[at] : clusterSchema.shape)
-  return issue.keys.map((key) => problemAt([...path, key], `is not a known field${didYouMean(key, known)}`))
 }
 
 /** A list, or the comma-separated text that KAFKA_BROKERS would be. */
@@ -107,12 +91,8 @@ function readSsl(value: unknown, report: Report): boolean | ClusterTlsFiles | un
   const parsed = sslSchema.safeParse(value)
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
-      if (issue.code !== 'unrecognized_keys') report(issue.message, ...issue.path.map(String))
-      else {
-        for (const key of issue.keys) {
-          report(`is not a known field${didYouMean(key, Object.keys(sslSchema.shape))}`, key)
-        }
-      }
+      for (const { path, message } of problemsOfIssue(issue, () => Object.keys(sslSchema.shape)))
+        report(message, ...path)
     }
     return undefined
   }
@@ -148,8 +128,4 @@ function readSecretName(value: unknown, report: Report): { readonly secret: stri
   return report(
     'the name of a secret is upper-case letters, digits and "_", such as AUDIT_KAFKA, and does not end in _FILE',
   )
-}
-
-function invalid(message: string): ReadKafkaClusters {
-  return { kind: 'invalid', problems: [{ path: [], message }] }
 }

@@ -1,6 +1,7 @@
 import type { SourcePosition } from './delivery-state.ts'
 import { outcomeOfStatus } from './outcome.ts'
 import { progressPosition } from './progress-key.ts'
+import { jsonOf } from './json-text.ts'
 
 /**
  * A receiver said that it has taken an event, and said so after the deadline of the attempt (row A7): the retry that is
@@ -51,10 +52,6 @@ export function parseLateSuccess(key: string, value: Buffer): LateSuccess | null
 }
 
 function parsed(value: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const json: unknown = JSON.parse(value.toString('utf8'))
-    return typeof json === 'object' && json !== null ? { ...json } : {}
-  } catch {
-    return {}
-  }
+  const json = jsonOf(value)
+  return typeof json === 'object' && json !== null ? { ...json } : {}
 }

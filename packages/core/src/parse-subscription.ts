@@ -7,14 +7,13 @@ import { isEventBridge, translateEventBridge } from './eventbridge-notation.ts'
 import { atOrigin } from './notation-place.ts'
 import type { Origin } from './notation-place.ts'
 import { names } from './names.ts'
-import { didYouMean } from './nearest-name.ts'
 import { probationPolicyOf } from './probation-policy.ts'
 import { rateOf } from './rate.ts'
 import { retryPolicyOf, withEventGridDefaults } from './retry-policy.ts'
 import type { EventGridDefaults } from './retry-policy.ts'
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionProblem } from './subscription-field.ts'
-import { isMapping, problemAt, shown } from './subscription-field.ts'
+import { isMapping, problemAt, problemsOfIssue, shown } from './subscription-field.ts'
 import { batchOf, batchWarnings, problemsOfOrder } from './subscription-batch.ts'
 import { problemsOfHandshake } from './subscription-handshake.ts'
 import { deliveryAttributesOf, warningsAboutHeaders } from './subscription-headers.ts'
@@ -150,9 +149,9 @@ function parseFields(
   const problems: SubscriptionProblem[] = []
   const unknown: SubscriptionProblem[] = []
   for (const issue of parsed.error.issues) {
-    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-    if (issue.code !== 'unrecognized_keys') problems.push(problemAt(path, issue.message))
-    else for (const key of issue.keys) unknown.push(unknownField(path, key))
+    const found = problemsOfIssue(issue, knownFields).map(({ path, message }) => problemAt(path, message))
+    if (issue.code === 'unrecognized_keys') unknown.push(...found)
+    else problems.push(...found)
   }
   if (unknownFields === 'refuse' || unknown.length === 0)
     return { kind: 'invalid', problems: [...problems, ...unknown] }
@@ -161,10 +160,6 @@ function parseFields(
   return known.kind === 'invalid'
     ? known
     : { ...known, warnings: unknown.map(({ message }) => `${message}; it is ignored`) }
-}
-
-function unknownField(path: readonly (string | number)[], key: string): SubscriptionProblem {
-  return problemAt([...path, key], `is not a known field${didYouMean(key, knownFields(path))}`)
 }
 
 /** The mapping without the fields that the problems name. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { jsonOf } from './json-text.ts'
 
 /** That the dead letter at this position was sent again: what keeps it from being sent a second time (row B8). */
 export interface RedriveMark {
@@ -38,13 +39,5 @@ export function parseRedriveMark(
     partition: Number(match[2]),
     offset: Number(match[3]),
     topicId: valueSchema.safeParse(jsonOf(value)).data?.topicId ?? null,
-  }
-}
-
-function jsonOf(value: Buffer): unknown {
-  try {
-    return JSON.parse(value.toString('utf8'))
-  } catch {
-    return null
   }
 }

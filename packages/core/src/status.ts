@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { handshakeSchema } from './handshake.ts'
 import type { Handshake } from './handshake.ts'
+import { jsonOf } from './json-text.ts'
 
 export const subscriptionStatuses = ['Ready', 'Starting', 'Running', 'Paused', 'Start Failed'] as const
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
@@ -188,12 +189,6 @@ function sameIds(one: Readonly<Record<string, string>>, other: Readonly<Record<s
 /** The record that a status topic's value holds, null for a tombstone and for what is no status of `id`. */
 export function parseStatus(value: Buffer | null, id: string): StatusRecord | null {
   if (value === null) return null
-  let json: unknown
-  try {
-    json = JSON.parse(value.toString('utf8'))
-  } catch {
-    return null
-  }
-  const parsed = statusRecordSchema.safeParse(json)
+  const parsed = statusRecordSchema.safeParse(jsonOf(value))
   return parsed.success && parsed.data.id === id ? parsed.data : null
 }

@@ -4,6 +4,7 @@ import type { StartOffsets } from './start-offsets.ts'
 import { parseStartOffsets } from './start-offsets.ts'
 import { isMapping, problemAt, shown } from './subscription-field.ts'
 import type { WrittenSubscription } from './subscription-schema.ts'
+import { jsonOf } from './json-text.ts'
 
 /** What `apply` adds to what a person wrote. */
 export interface SubscriptionLife {
@@ -30,7 +31,7 @@ export function parseStoredSubscription(
   options: Omit<ParseOptions, 'unknownFields'> = {},
 ): StoredSubscription {
   if (value === null) return { kind: 'absent' }
-  const json = parseJson(value)
+  const json = jsonOf(value)
   if (!isMapping(json)) return { ...invalid('the record is not a JSON object'), life: null }
   const { generation, revision, startOffsets, ...fields } = json
   const life = lifeOf(generation, revision, startOffsets)
@@ -66,12 +67,4 @@ function lifeOf(generation: unknown, revision: unknown, startOffsets: unknown): 
 
 function isPositive(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0
-}
-
-function parseJson(value: Buffer): unknown {
-  try {
-    return JSON.parse(value.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

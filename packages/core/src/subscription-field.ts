@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { didYouMean } from './nearest-name.ts'
 
 /**
  * What is wrong with one field of a subscription. `path` leads to it in the document, so that the command line can
@@ -64,6 +65,17 @@ export function dotted(path: readonly (string | number)[]): string {
 
 export function problemAt(path: readonly (string | number)[], message: string): SubscriptionProblem {
   return { path, message: `${path.length === 0 ? 'subscription' : dotted(path)}: ${message}` }
+}
+
+/** What zod found, with a sentence without its path; `knownFields` names the fields below a path. */
+export function problemsOfIssue(
+  issue: z.core.$ZodIssue,
+  knownFields: (path: readonly (string | number)[]) => readonly string[],
+): readonly SubscriptionProblem[] {
+  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
+  const known = knownFields(path)
+  return issue.keys.map((key) => ({ path: [...path, key], message: `is not a known field${didYouMean(key, known)}` }))
 }
 
 /** Reads a text of 1 to `lengthMax` characters. */
