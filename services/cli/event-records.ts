@@ -1,4 +1,4 @@
-import { decodeInput } from '@barnabas/core'
+import { decodeInput, isJson } from '@barnabas/core'
 import type { EventInput, OutgoingRecord } from '@barnabas/core'
 
 /** What `send` was asked to send. */
@@ -83,17 +83,9 @@ function eventGridRecord(order: EventOrder, eventNumber: number, now: number): O
 /** What keeps the order from being an event of its input, in one line, or null. */
 export function problemOfOrder(order: EventOrder): string | null {
   // Put between the other members, text that is no JSON could become members of its own.
-  if (order.input === 'event-grid' && order.data !== null && !isJson(order.data.bytes)) return '`data` is not JSON'
+  if (order.input === 'event-grid' && order.data !== null && !isJson(order.data.bytes.toString('utf8')))
+    return '`data` is not JSON'
   const source = { topic: order.topic, partition: 0, offset: 0 }
   const decoded = decodeInput({ input: order.input, inputSchemaMapping: {} }, eventRecord(order, 1, 0), source, 0)
   return decoded.kind === 'malformed' ? decoded.message : null
-}
-
-function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'))
-    return true
-  } catch {
-    return false
-  }
 }

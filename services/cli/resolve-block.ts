@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { chosenBlock, parseCommand, placeText } from '@barnabas/core'
 import type { BlockedEvent, Command, StatusRecord } from '@barnabas/core'
 import type { Cluster } from './cluster.ts'
@@ -6,10 +5,7 @@ import { operatorOf, putOnRecord } from './operator.ts'
 import { Refusal } from './refusal.ts'
 import type { Store } from './store.ts'
 import type { Terminal } from './terminal.ts'
-
-/** How long a dispatcher is waited for. */
-const answeredWithinMs = 30_000
-const lookEveryMs = 50
+import { untilStatus } from './until-status.ts'
 
 /** A block that is resolved, and what the status says without it. */
 export interface ResolvedBlock {
@@ -37,7 +33,8 @@ export async function resolveBlock(
   const block = { topic, partition, offset, since }
   const said = { subscription: id, by: operatorOf(terminal), at: new Date().toISOString() }
   const at = await putOnRecord(cluster, { command, block, ...said })
-  const status = await statusWithout(store, id, chosen.block)
+  const isGone = ({ blocked }: StatusRecord) => !blocked.some((each) => isSame(each, block))
+  const status = await untilStatus(store, id, isGone)
   const before = await firstWord(cluster, id, chosen.block, at)
   if (before !== null && before.command !== command) {
     throw new Refusal(`${id}: ${before.by} has said ${before.command} of ${placeText(block)} before, at ${before.at}`)
@@ -46,17 +43,6 @@ export async function resolveBlock(
     throw new Refusal(`${id}: no dispatcher answers; one that reads ${topic}/${partition} later does it by itself`)
   }
   return { block: chosen.block, status }
-}
-
-/** The first status that does not name the block; null when none comes in time. */
-async function statusWithout({ statuses }: Store, id: string, block: BlockedEvent): Promise<StatusRecord | null> {
-  const deadline = Date.now() + answeredWithinMs
-  while (Date.now() < deadline) {
-    const status = statuses.get(id)
-    if (status !== null && !status.blocked.some((each) => isSame(each, block))) return status
-    await sleep(lookEveryMs)
-  }
-  return null
 }
 
 /** What was said of the block before the command at this offset. */

@@ -91,7 +91,7 @@ function running() {
     copyOf: (kept) => kept,
     bytesOf: () => 1_000_000,
     now: () => Date.now(),
-    logger: { warn: () => {}, info: () => {} },
+    logger: { warn: () => {} },
   })
   return {
     steps,

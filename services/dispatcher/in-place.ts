@@ -1,4 +1,4 @@
-import { newDeliveryState, restedMs } from '@barnabas/core'
+import { newDeliveryState, placeText, restedMs } from '@barnabas/core'
 import type { InPlaceEvent, KafkaRecord, SourcePosition, StatusRecord, Subscription, Verdict } from '@barnabas/core'
 import type { CarriedOut, HoldablePartition, NoRequest } from '@barnabas/delivery'
 import type { InPlaceEvents } from '@barnabas/host'
@@ -68,7 +68,7 @@ export interface InPlaceOptions {
   readonly copyOf: (record: KafkaRecord) => KafkaRecord
   readonly bytesOf: (record: KafkaRecord) => number
   readonly now: () => number
-  readonly logger: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  readonly logger: { warn(fields: object, message: string): void }
 }
 
 interface Entry {
@@ -217,8 +217,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       return concluded(place, entry, await options.settle(verdict, { partition, record, event: entry.event }), null)
     }
     const { state } = entry.event
-    const { topic, offset } = state.source
-    const lastError = `the record ${topic}/${state.source.partition}/${offset} was removed from its topic before it was given up`
+    const lastError = `the record ${placeText(state.source)} was removed from its topic before it was given up`
     const event = { ...entry.event, state: { ...state, lastError } }
     const carried = await options.settle(verdict, { partition, record: { key: null, value: null, headers: {} }, event })
     if (carried.kind === 'durable') handBack(place, entry)
@@ -242,26 +241,26 @@ export function createInPlace(options: InPlaceOptions): InPlace {
 
   /** What stands at its offset, if anything does, is another event's: reading goes on there, and counts what is gone. */
   function handBack(place: Place, entry: Entry): void {
-    const { state } = entry.event
-    forgetRecord(entry)
-    place.entries.delete(state.source.offset)
-    place.partition.handBack(state.source.offset)
-    if (entry.lane !== null) options.onOver(place.partition, entry.lane)
-    events.removeInPlace(state)
+    leave(place, entry, (offset) => place.partition.handBack(offset))
+    events.removeInPlace(entry.event.state)
     schedule(place)
   }
 
   function finish(place: Place, entry: Entry, wroteRecord: boolean): void {
-    const { partition, entries } = place
-    const { state } = entry.event
-    forgetRecord(entry)
-    entries.delete(state.source.offset)
-    partition.finishAt(state.source.offset, wroteRecord)
-    if (entry.lane !== null) options.onOver(partition, entry.lane)
+    const { partition } = place
+    leave(place, entry, (offset) => partition.finishAt(offset, wroteRecord))
     void partition.committedAll().then((isCommitted) => {
-      if (isCommitted) events.removeInPlace(state)
+      if (isCommitted) events.removeInPlace(entry.event.state)
     })
     schedule(place)
+  }
+
+  function leave(place: Place, entry: Entry, release: (offset: number) => void): void {
+    const { offset } = entry.event.state.source
+    forgetRecord(entry)
+    place.entries.delete(offset)
+    release(offset)
+    if (entry.lane !== null) options.onOver(place.partition, entry.lane)
   }
 
   function forget(partition: HoldablePartition): void {

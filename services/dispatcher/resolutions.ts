@@ -1,4 +1,4 @@
-import { rfc3339 } from '@barnabas/core'
+import { placeText, rfc3339 } from '@barnabas/core'
 import type { Command, InPlaceEvent } from '@barnabas/core'
 
 /** What operators have said of blocks. Of each the first word counts, whoever reads it when: all read the same topic. */
@@ -17,8 +17,7 @@ export function createResolutions(): Resolutions {
   return {
     said({ subscription, command, block }) {
       if (block === undefined) return
-      const { topic, partition, offset, since } = block
-      const key = `${subscription}/${topic}/${partition}/${offset}/${since}`
+      const key = `${subscription}/${placeText(block)}/${block.since}`
       if (first.has(key)) return
       first.set(key, command)
       const [oldest] = first.keys()
@@ -26,8 +25,7 @@ export function createResolutions(): Resolutions {
     },
     of({ state: { subscriptionId, source }, standing }) {
       if (standing.kind !== 'blocked') return null
-      const { topic, partition, offset } = source
-      return first.get(`${subscriptionId}/${topic}/${partition}/${offset}/${rfc3339(standing.since)}`) ?? null
+      return first.get(`${subscriptionId}/${placeText(source)}/${rfc3339(standing.since)}`) ?? null
     },
   }
 }

@@ -115,7 +115,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
 
   let blocked = blocksNow()
   function blocksNow(): readonly BlockedEvent[] {
-    return blocksOf(subscription, options.inPlaceEvents.inPlaceOf(id, generation))
+    return blocksOf(subscription, () => options.inPlaceEvents.inPlaceOf(id, generation))
   }
 
   /** Of a blocked one nothing is attempted, on no partition (row B5). */

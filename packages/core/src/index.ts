@@ -1,4 +1,5 @@
 export { didYouMean } from './nearest-name.ts'
+export { isJson } from './json-append.ts'
 export { kafkaSinkOf, problemOfOwnTopic } from './kafka-sink.ts'
 export type { KafkaSink } from './kafka-sink.ts'
 export { oneLine } from './one-line.ts'

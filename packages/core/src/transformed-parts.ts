@@ -140,6 +140,7 @@ export function headersOfText(made: TransformedText, valueOf: (text: string) => 
   return { kind: 'made', headers } as const
 }
 
-function impossible(part: keyof Transform, message: string): ImpossibleParts {
+/** What a transform cannot make of an event, by the field that says so. */
+export function impossible(part: keyof Transform, message: string): ImpossibleParts {
   return { kind: 'impossible', message: `transform.${part}: ${message}` }
 }

@@ -1,6 +1,7 @@
 import { headerValueBytesMax } from './delivery-attributes.ts'
 import type { CloudEvent } from './event.ts'
-import { contentTypeOfText, headersOfText } from './transformed-parts.ts'
+import { contentTypeOfText, headersOfText, impossible } from './transformed-parts.ts'
+import type { ImpossibleParts } from './transformed-parts.ts'
 import { transformedText } from './transform.ts'
 import type { Transform, ValueTransform } from './transform.ts'
 
@@ -13,17 +14,11 @@ export interface TransformedRecord {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface ImpossibleRecord {
-  readonly kind: 'impossible'
-  /** One line that names the field. */
-  readonly message: string
-}
-
 /** Key, value and headers (docs/eventbridge.md, "Transforms"). `ORIGINAL` as value is the event in structured mode. */
 export function transformedRecord(
   event: CloudEvent,
   { key, value, headers }: Transform,
-): TransformedRecord | ImpossibleRecord {
+): TransformedRecord | ImpossibleParts {
   const madeValue = value === undefined || value.form === 'ORIGINAL' ? null : transformedText(event, value)
   if (madeValue?.kind === 'impossible') return impossible('value', madeValue.message)
   const madeKey = key === undefined ? null : keyOf(event, key)
@@ -51,8 +46,4 @@ function keyOf(event: CloudEvent, transform: ValueTransform) {
 /** Any text can be the value of a record's header, if it is not too long. */
 function fitting(text: string): string | null {
   return Buffer.byteLength(text) <= headerValueBytesMax ? text : null
-}
-
-function impossible(part: keyof Transform, message: string): ImpossibleRecord {
-  return { kind: 'impossible', message: `transform.${part}: ${message}` }
 }

@@ -5,6 +5,7 @@ import { didYouMean, readKafkaClusters } from '@barnabas/core'
 import type { ClusterTlsFiles, KafkaCluster, KafkaClusters } from '@barnabas/core'
 import type { KafkaClient, KafkaConnectOptions } from '@barnabas/kafka'
 import { fileProblem, readSettingsFile } from '@barnabas/runtime'
+import type { SinkClient } from '@barnabas/kafka-sink'
 import type { FoundSecret } from '@barnabas/runtime'
 
 /** The other Kafka clusters that this process may reach: those of BARNABAS_CLUSTERS_FILE. */
@@ -13,14 +14,11 @@ export interface Clusters {
    * The client of a cluster, connected on first use and made anew when its password is another. A message says in one
    * sentence what is missing: the name is in no file, or its secret is not known.
    */
-  client(name: string): FoundCluster
+  client(name: string): SinkClient
   /** Where the cluster is, host:port each; undefined when it is not known. */
   brokersOf(name: string): readonly string[] | undefined
   close(): Promise<void>
 }
-
-export type FoundCluster =
-  { readonly kind: 'client'; readonly kafka: KafkaClient } | { readonly kind: 'unknown'; readonly message: string }
 
 export interface ClustersOptions {
   /** Null: there are none. */
@@ -64,7 +62,7 @@ function clustersOf(entries: ReadonlyMap<string, Entry>, { file, findSecret, con
   const clients = new Map<string, { readonly password: string | null; readonly kafka: KafkaClient }>()
   const all = new Set<KafkaClient>()
 
-  function unknown(name: string): FoundCluster {
+  function unknown(name: string): SinkClient {
     const mend = `write \`${name}: { brokers: [host:port] }\` into that file, for every service`
     if (file === null) {
       return { kind: 'unknown', message: `the cluster ${name} is not known: set BARNABAS_CLUSTERS_FILE, and ${mend}` }

@@ -350,7 +350,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     rates,
     inPlace: progress,
     isBlocked: (subscription) =>
-      blocksOf(subscription, progress.inPlaceOf(subscription.id, subscription.generation)).length > 0,
+      blocksOf(subscription, () => progress.inPlaceOf(subscription.id, subscription.generation)).length > 0,
     mayHold: async (id) => (await heldTopics.find(id)).kind !== 'refused',
     toldElsewhere,
     opened: (opening) =>

@@ -1,4 +1,4 @@
 export { openHost } from './host.ts'
 export type { Host, HostedService, HostOptions, InPlaceEvents } from './host.ts'
 export { runHosted } from './run-hosted.ts'
-export type { Clusters, FoundCluster } from './clusters.ts'
+export type { Clusters } from './clusters.ts'

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatusRecord } from '@barnabas/core'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
@@ -10,12 +9,9 @@ import { afterwards, eventText, resolveBlock } from '../resolve-block.ts'
 import { openStore } from '../store.ts'
 import type { Store } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
+import { untilStatus } from '../until-status.ts'
 import { eventOption } from './event-option.ts'
 import { outputOption } from './output-option.ts'
-
-/** How long a dispatcher is waited for. */
-const answeredWithinMs = 30_000
-const lookEveryMs = 50
 
 interface StartOptions {
   readonly event?: string
@@ -69,17 +65,13 @@ async function say(cluster: Cluster, id: string, terminal: Terminal): Promise<st
 }
 
 /** The first status that names the command and stays; the last one seen when none stays in time, null when nobody heard it. */
-async function answerOf({ statuses }: Store, id: string, at: string): Promise<StatusRecord | null> {
-  const deadline = Date.now() + answeredWithinMs
+async function answerOf(store: Store, id: string, at: string): Promise<StatusRecord | null> {
   let answer: StatusRecord | null = null
-  while (Date.now() < deadline) {
-    const status = statuses.get(id)
-    if (status !== null && (status.started ?? '') >= at) {
-      answer = status
-      if (status.status !== 'Starting' && status.probation === null) return status
-    }
-    await sleep(lookEveryMs)
-  }
+  await untilStatus(store, id, (status) => {
+    if ((status.started ?? '') < at) return false
+    answer = status
+    return status.status !== 'Starting' && status.probation === null
+  })
   return answer
 }
 
