@@ -178,10 +178,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       id,
       drainTimeoutMs: options.drainTimeoutMs,
       logger,
-      join: async (subscription) => {
-        const problem = await problemOfSink(subscription)
-        if (problem !== null) throw new Error(problem)
-        return runSubscription({
+      problemOf: ({ sink }) => options.lookAtSink(sink),
+      // Row B3: what is wrong with where it delivers to is said before an event has to show it.
+      onProblem(subscription, problem) {
+        const entry = subscriptions.get(id)
+        const isPresent = entry?.kind === 'valid' && revisionOf(entry.subscription) === revisionOf(subscription)
+        if (isPresent && !closed) void failed(subscription, problem, 'NO_REQUEST')
+      },
+      join: (subscription) =>
+        runSubscription({
           subscription,
           kafka,
           names,
@@ -212,8 +217,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           const code = error instanceof ConsumerStartError ? error.failure.code : 'OTHER'
           if (code !== 'OTHER') void failed(subscription, error instanceof Error ? error.message : String(error), code)
           throw error
-        })
-      },
+        }),
       onStarting(subscription) {
         const { generation, revision } = subscription
         const status = statuses.get(id)
@@ -244,15 +248,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     })
     runners.set(id, runner)
     return runner
-  }
-
-  /** Row B3: what is wrong with where it delivers to is said before an event has to show it. */
-  async function problemOfSink(subscription: Subscription): Promise<string | null> {
-    const problem = await options.lookAtSink(subscription.sink)
-    const entry = subscriptions.get(subscription.id)
-    const isPresent = entry?.kind === 'valid' && revisionOf(entry.subscription) === revisionOf(subscription)
-    if (problem !== null && isPresent && !closed) void failed(subscription, problem, 'NO_REQUEST')
-    return problem
   }
 
   async function failed(subscription: Subscription, reason: string, code: FailureCode) {
@@ -377,7 +372,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const entry = subscriptions.get(id)
     const isNewTopic = (topic: string) => !topics.has(topic)
     if (entry?.kind === 'valid' && entry.subscription.topics.some(isNewTopic)) await lookForTopics()
-    if (entry?.kind === 'valid') await problemOfSink(entry.subscription)
     sync(id)
   }
 
@@ -397,7 +391,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!hasStarted) return
     logger.info({ subscription: id, at }, `${id}: start was said`)
     await lookForTopics()
-    if (entry.kind === 'valid') await problemOfSink(entry.subscription)
     sync(id)
   }
 

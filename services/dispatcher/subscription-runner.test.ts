@@ -35,6 +35,8 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}, isLeader =
     id: 'one',
     drainTimeoutMs: 25,
     logger,
+    problemOf: () => Promise.resolve(null),
+    onProblem: (_, problem) => void steps.push(`problem: ${problem}`),
     join: ({ topics }) => {
       steps.push(`join ${topics.join()}`)
       return Promise.resolve(handle(topics.join()))
@@ -107,6 +109,24 @@ test.each([
   runner.update(wish)
   await runner.settled()
   expect(steps).toEqual(expected)
+})
+
+test('what is wrong with a sink is asked once for each wish, and such a revision is neither joined for nor taken up', async () => {
+  const asked: number[] = []
+  const problemOf = ({ revision }: Subscription) => {
+    asked.push(revision)
+    return Promise.resolve(revision === 2 ? null : 'no such topic')
+  }
+  const { runner, steps } = recorded({ problemOf })
+  for (const revision of [1, 2, 3]) {
+    runner.update({ kind: 'run', subscription: subscription(['a'], revision), topicLives: '1' })
+    await runner.settled()
+  }
+  expect(steps).toEqual(['problem: no such topic', 'starting', 'join a', 'problem: no such topic'])
+  expect(asked).toEqual([1, 2, 3])
+  runner.update(failing)
+  await runner.settled()
+  expect(steps.slice(4)).toEqual(['a stopped within 25', 'failed: no topic'])
 })
 
 test('a join that fails is tried again, and a close does not wait for the next try', async () => {

@@ -41,6 +41,10 @@ export interface SubscriptionRunner {
 
 export interface SubscriptionRunnerOptions {
   readonly id: string
+  /** What no retry can mend of where it delivers to; null for nothing. Asked before each revision is taken up. */
+  readonly problemOf: (subscription: Subscription) => Promise<string | null>
+  /** It is not taken up: whoever is told wishes for something else. */
+  readonly onProblem: (subscription: Subscription, problem: string) => void
   readonly join: (subscription: Subscription) => Promise<RunningSubscription>
   readonly onFailed: (wish: Extract<Desired, { kind: 'fail' }>) => Promise<void>
   readonly onStarting: (subscription: Subscription) => void
@@ -82,6 +86,11 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
   }
 
   async function reach(next: Desired): Promise<void> {
+    if (next.kind === 'run') {
+      const problem = await Promise.race([options.problemOf(next.subscription), closing.promise])
+      if (closed) return
+      if (problem !== null) return options.onProblem(next.subscription, problem)
+    }
     if (next.kind === 'run' && running !== null && readsTheSame(running, next)) {
       running = { ...running, subscription: next.subscription }
       running.handle.replace(next.subscription)
