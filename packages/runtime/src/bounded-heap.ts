@@ -8,7 +8,7 @@ const growingPercent = 75
  * For a command that moves records from Kafka to Kafka or to a file as fast as it can. What it has in hand lives for as
  * long as one transaction: long enough to be taken for old, so that it becomes garbage which only full collections find,
  * with the network buffers that hang on it. V8 lets a small heap grow to four times its size between those. Bounded,
- * sending 100,000 dead letters again takes 240 MB instead of 420, and as fast (S14 of docs/performance.md).
+ * sending 100,000 dead letters again takes 250 MB instead of 340, and as fast (docs/performance.md, S14).
  */
 export function boundHeap(): void {
   boundYoungGeneration()
