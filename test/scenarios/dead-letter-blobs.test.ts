@@ -137,7 +137,7 @@ describe('a dead letter as a blob', () => {
 
   test('is in the schema of its delivery; a custom one is wrapped (A15)', async () => {
     const source = await createSourceTopic(prefix, 'schemas')
-    const common = { topics: [source], sink: receiver.url, mode: 'structured' }
+    const common = { topics: [source], sink: receiver.url, mode: 'structured', timeout: '10m' }
     const { deadLetter } = { deadLetter: { blob: { account: 'blobtests', container: 'letters' } } }
     const inputSchemaMapping = { eventType: { sourceField: 'eventType' }, dataVersion: { defaultValue: '1.0' } }
     const custom = { input: 'custom', inputSchemaMapping, schema: 'CustomInputSchema' }
