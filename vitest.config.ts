@@ -6,6 +6,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const { TEST_RESULTS_DIR } = process.env
 const onKafka = {
   globalSetup: ['test/support/global-setup.ts'],
+  setupFiles: ['test/support/tell-of-failures.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
 }

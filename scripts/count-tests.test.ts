@@ -28,6 +28,13 @@ test.each([
     lines: ['failed: a.test.ts: subtracts', '1 passed, 1 failed'],
   },
   {
+    what: 'what the processes of a failed test said is repeated, before the last line',
+    reports: [report(1, file('a.test.ts', [passing, failing]))],
+    said: 'subtracts\nkafka went away',
+    steps: [],
+    lines: ['failed: a.test.ts: subtracts', 'subtracts', 'kafka went away', '1 passed, 1 failed'],
+  },
+  {
     what: 'a file that cannot be loaded counts as one failed',
     reports: [report(1, file('a.test.ts', [passing]), file('b.test.ts', [], 'no such module\n at …'))],
     steps: ['test (exit status 1)'],
@@ -40,9 +47,10 @@ test.each([
     lines: ['failed: test (exit status 1) in check:lint', '1 passed, 1 failed'],
   },
   { what: 'no test is no success', reports: [], steps: [], lines: ['failed: no test was run', '0 passed, 1 failed'] },
-])('$what', ({ reports, steps, lines }) => {
+])('$what', ({ reports, said, steps, lines }) => {
   const directory = mkdtempSync(join(tmpdir(), 'count-tests-'))
   reports.forEach((each, index) => writeFileSync(join(directory, `${index}.json`), JSON.stringify(each)))
+  if (said !== undefined) writeFileSync(join(directory, 'failures.txt'), said)
   const { stdout, status } = spawnSync(process.execPath, ['.ci/count-tests.mjs', directory, ...steps], {
     encoding: 'utf8',
     cwd: join(import.meta.dirname, '..'),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { endLeftOverBroker, fastStartJvmFlags, startLocalKafka } from '@barnabas/local-kafka'
 import { apply, lagOf, startBarnabas } from '../support/barnabas.ts'
 import { binaryEvent } from '../support/events.ts'
@@ -30,7 +30,6 @@ describe.skipIf(!(await canRunOwnBroker()))('a broker that is killed and started
     onTestFinished(() => receiver.close())
     const barnabas = await startBarnabas('restart', env)
     onTestFinished(async () => void (await barnabas.process.kill('SIGKILL')))
-    onTestFailed(() => console.log(barnabas.process.lines.join('\n')))
     await createTopic(kafka, 'orders', 2)
     const retry = { schedule: ['1s'] }
     await apply('restart', [{ id: 'orders', topics: ['orders'], sink: receiver.url, retry }], env)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { apply, createSourceTopic, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent } from '../support/events.ts'
-import { plainKafka, produce, randomName } from '../support/kafka.ts'
+import { growTopic, plainKafka, produce, randomName } from '../support/kafka.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const prefix = randomName('growing')
@@ -26,10 +26,7 @@ test('what was written to a new partition before anybody knew of it arrives, onc
 
   await send(['old'], 0)
   await apply(prefix, [{ id: 'growing', topics: [topic], sink: `${receiver.url}/growing`, from: 'latest' }])
-  const admin = plainKafka().admin()
-  await admin.connect()
-  await admin.createPartitions({ topicPartitions: [{ topic, count: 3 }] })
-  await admin.disconnect()
+  await growTopic(topic, 3)
   await send(['one', 'two'], 1)
   await send(['three'], 2)
   await send(['four'], 0)

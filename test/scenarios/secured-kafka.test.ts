@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFailed, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connectKafka, connectionProblemOf } from '@barnabas/kafka'
 import { allow, documentedRights, forbid, runCreateCommands, userOf } from '../support/access-rights.ts'
 import type { Right } from '../support/access-rights.ts'
@@ -74,7 +74,6 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
         BARNABAS_SECRET_SINK: 'not-the-secret',
       })
       running.set(service, started)
-      onTestFailed(() => console.log(started.lines.join('\n')))
       await started.line(new RegExp(`${service} is ready`))
       return started
     }

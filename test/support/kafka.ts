@@ -33,15 +33,27 @@ export async function createTopic(kafka: Kafka, topic: string, numPartitions = 1
   await admin.connect()
   try {
     await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: false })
-    // The controller acknowledges before the broker knows the topic; kafkajs's own wait takes that for a failure.
-    for (let isKnown = false; !isKnown;) {
-      isKnown = await admin.fetchTopicOffsets(topic).then(
-        (partitions) => partitions.length === numPartitions,
-        () => false,
-      )
-    }
+    // kafkajs's own wait takes a topic that is not known yet for a failure.
+    await untilKnown(admin, topic, numPartitions)
   } finally {
     await admin.disconnect()
+  }
+}
+
+export async function growTopic(topic: string, count: number): Promise<void> {
+  await withAdmin(async (admin) => {
+    await admin.createPartitions({ topicPartitions: [{ topic, count }] })
+    await untilKnown(admin, topic, count)
+  })
+}
+
+/** The controller acknowledges before the broker knows of it. */
+async function untilKnown(admin: Admin, topic: string, partitionCount: number): Promise<void> {
+  for (let isKnown = false; !isKnown;) {
+    isKnown = await admin.fetchTopicOffsets(topic).then(
+      (partitions) => partitions.length === partitionCount,
+      () => false,
+    )
   }
 }
 
@@ -50,7 +62,12 @@ export async function produce(kafka: Kafka, topic: string, messages: Message[]):
   const producer = kafka.producer()
   await producer.connect()
   try {
-    await producer.send({ topic, messages, acks: -1 })
+    const acknowledged = new Set((await producer.send({ topic, messages, acks: -1 })).map(({ partition }) => partition))
+    // kafkajs leaves out what is for a partition that it does not know yet, and says nothing.
+    for (const { partition } of messages) {
+      if (partition !== undefined && !acknowledged.has(partition))
+        throw new Error(`nothing was written to partition ${partition} of ${topic}`)
+    }
   } finally {
     await producer.disconnect()
   }

@@ -15,6 +15,9 @@ export interface RunningProcess {
   readonly exited: Promise<number | null>
 }
 
+/** All that this file has started. */
+export const startedProcesses: RunningProcess[] = []
+
 /** Runs an entry point of the repository with this Node and the given environment beside PATH and HOME. */
 export function runProcess(entry: string, env: Record<string, string>, args: readonly string[] = []): RunningProcess {
   const { PATH = '', HOME = '' } = process.env
@@ -39,7 +42,7 @@ export function runProcess(entry: string, env: Record<string, string>, args: rea
       resolve(code)
     })
   })
-  return {
+  const started: RunningProcess = {
     child,
     lines,
     exited,
@@ -61,4 +64,6 @@ export function runProcess(entry: string, env: Record<string, string>, args: rea
       return exited
     },
   }
+  startedProcesses.push(started)
+  return started
 }
