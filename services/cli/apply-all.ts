@@ -1,7 +1,7 @@
 import { kafkaSinkOf, sameSubscription } from '@barnabas/core'
 import type { SubscriptionLife, ValidSubscription } from '@barnabas/core'
 import { applySubscription, prepareOwnTopics } from '@barnabas/registry'
-import type { ApplyOptions } from '@barnabas/registry'
+import type { ApplyHow, ApplyOptions } from '@barnabas/registry'
 import type { Cluster } from './cluster.ts'
 import { Refusal } from './refusal.ts'
 import { createCommands, ensureSourceTopics, missingTopics, refuseMissing } from './source-topics.ts'
@@ -30,7 +30,7 @@ export interface AppliedAll {
 export async function applyAll(
   cluster: Cluster,
   subscriptions: readonly ValidSubscription[],
-  { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
+  how: ApplyHow & { readonly dryRun: boolean },
 ): Promise<AppliedAll> {
   const before = await openStore(cluster)
   const producer = cluster.kafka.producer()
@@ -42,9 +42,9 @@ export async function applyAll(
     names: cluster.names,
     now: Date.now,
   })
-  const plans = await applyEach(subscriptions, optionsFor(before), { force, dryRun: true })
+  const plans = await applyEach(subscriptions, optionsFor(before), { ...how, dryRun: true })
   const topics = subscriptions.flatMap(({ subscription }) => subscription.topics)
-  if (dryRun) {
+  if (how.dryRun) {
     const missing = await missingTopics(cluster, topics)
     if (missing.length > 0 && !cluster.isLocal) await refuseMissing(cluster, missing)
     return { applied: plans, createdTopics: missing, store: before }
@@ -54,7 +54,7 @@ export async function applyAll(
   const createdTopics = await ensureSourceTopics(cluster, cluster.isLocal ? [...topics, ...written] : topics)
   await ensureOwnTopics(cluster)
   const store = before.isThere ? before : await openStore(cluster)
-  const applied = await applyEach(subscriptions, optionsFor(store), { force, dryRun: false })
+  const applied = await applyEach(subscriptions, optionsFor(store), { ...how, dryRun: false })
   await readBack(applied, subscriptions, store)
   return { applied: await warnedOfDeadLetters(cluster, applied, subscriptions), createdTopics, store }
 }
@@ -90,7 +90,7 @@ async function warnedOfDeadLetters(
 async function applyEach(
   subscriptions: readonly ValidSubscription[],
   options: ApplyOptions,
-  how: { readonly force: boolean; readonly dryRun: boolean },
+  how: ApplyHow & { readonly dryRun: boolean },
 ): Promise<readonly Applied[]> {
   const applied: Applied[] = []
   const problems: string[] = []

@@ -4,7 +4,7 @@ import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDelete } from './commands/delete.ts'
 import { addDescribe } from './commands/describe.ts'
 import { addGet } from './commands/get.ts'
-import { addLaterCommands } from './commands/later.ts'
+import { addPause } from './commands/pause.ts'
 import { addSend } from './commands/send.ts'
 import { addSkip } from './commands/skip.ts'
 import { addStart } from './commands/start.ts'
@@ -36,10 +36,10 @@ export function createProgram(terminal: Terminal): Command {
   addDescribe(program, terminal)
   addDelete(program, terminal)
   addStart(program, terminal)
+  addPause(program, terminal)
   addSkip(program, terminal)
   addSend(program, terminal)
   addDeadLetters(program, terminal)
   addTestPattern(program, terminal)
-  addLaterCommands(program)
   return program
 }

@@ -19,7 +19,3 @@ export class Refusal extends Error {
 export function usageError(message: string): Refusal {
   return new Refusal(message, 2)
 }
-
-export function notAvailable(what: string): Refusal {
-  return usageError(`\`${what}\` is not available in this version`)
-}

@@ -1,4 +1,4 @@
-import { chosenBlock, parseCommand, placeText } from '@barnabas/core'
+import { chosenBlock, nothingSaid, parseCommand, placeText, sayAt } from '@barnabas/core'
 import type { BlockedEvent, Command, StatusRecord } from '@barnabas/core'
 import type { Cluster } from './cluster.ts'
 import { operatorOf, putOnRecord } from './operator.ts'
@@ -27,11 +27,16 @@ export async function resolveBlock(
     event,
   }: { readonly id: string; readonly command: 'start' | 'skip'; readonly event: string | undefined },
 ): Promise<ResolvedBlock> {
-  const chosen = chosenBlock(store.statuses.get(id)?.blocked ?? [], event)
+  const present = store.statuses.get(id)
+  const chosen = chosenBlock(present?.blocked ?? [], event)
   if (chosen.kind === 'refused') throw new Refusal(`${id}: ${chosen.message}`)
   const { topic, partition, offset, since } = chosen.block
   const block = { topic, partition, offset, since }
-  const said = { subscription: id, by: operatorOf(terminal), at: new Date().toISOString() }
+  const said = {
+    subscription: id,
+    by: operatorOf(terminal),
+    at: sayAt(Date.now(), present?.generation ?? 0, present ?? nothingSaid),
+  }
   const at = await putOnRecord(cluster, { command, block, ...said })
   const isGone = ({ blocked }: StatusRecord) => !blocked.some((each) => isSame(each, block))
   const status = await untilStatus(store, id, isGone)

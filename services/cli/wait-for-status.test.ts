@@ -20,6 +20,7 @@ function status(change: Partial<StatusRecord> = {}): StatusRecord {
     parked: 0,
     blocked: [],
     started: null,
+    paused: null,
     missedTopics: [],
     history: [],
     ...change,

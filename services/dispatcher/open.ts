@@ -46,7 +46,8 @@ export async function openDispatcher(host: Host): Promise<HostedService> {
   host.commands.onCommand((command) => {
     if (command.command === 'skip' || command.command === 'start') dispatcher.resolve(command)
     if (command.command === 'callback') handshakes.called(command)
-    else if (command.command === 'start') dispatcher.startAgain(command.subscription, command.at)
+    else if (command.command === 'start') dispatcher.startAgain(command)
+    else if (command.command === 'pause') dispatcher.pause(command)
     else if (command.command === 'fail') dispatcher.fail(command)
   })
   await host.commands.start()

@@ -30,7 +30,7 @@ import { createSpacedCall } from './spaced-call.ts'
 
 /** One subscription while this process reads its topics. */
 export interface RunningSubscription {
-  /** Takes up a revision that reads the same topics, without joining the group anew. */
+  /** Takes up a revision that reads the same topics, or a pause and its end, without joining the group anew. */
   replace(subscription: Subscription): void
   /** Its status is another: its receiver may have agreed. */
   statusChanged(): void
@@ -72,6 +72,8 @@ export interface RunningSubscriptionOptions {
   readonly handshakes: Pick<Handshakes, 'make'>
   readonly inPlaceEvents: InPlaceEvents
   readonly resolutionOf: (event: InPlaceEvent) => 'start' | 'skip' | null
+  /** Whether nothing of it may be attempted because an operator said so; asked when it is replaced. */
+  readonly isPaused: (subscription: Subscription) => boolean
   /** This process leads the group and every start offset is committed: the subscription runs. */
   readonly onRunning: (subscription: Subscription, found: FoundOfGroup) => void
   /** It cannot go on, and no retry can help. */
@@ -113,13 +115,14 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   /** Before its receiver has agreed nothing is read, and what was read for the former revision waits. */
   const isOpen = () => subscription.handshake === 'none' || !awaitsHandshake(subscription, options.status())
 
+  let isPaused = options.isPaused(subscription)
   let blocked = blocksNow()
   function blocksNow(): readonly BlockedEvent[] {
     return blocksOf(subscription, () => options.inPlaceEvents.inPlaceOf(id, generation))
   }
 
-  /** Of a blocked one nothing is attempted, on no partition (row B5). */
-  const mayAttempt = () => blocked.length === 0 && isOpen()
+  /** Of a blocked one nothing is attempted, on no partition (row B5); nor of a paused one. */
+  const mayAttempt = () => blocked.length === 0 && !isPaused && isOpen()
 
   const window: Window = createWindow({
     limit: () => (mayAttempt() ? probations.limitOf(subscription, window) : 0),
@@ -288,7 +291,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
 
   /**
    * What was read before a probation begins would wait in memory for hours, and take from all others what they may have in
-   * hand; so would what is read of one that is blocked. It is read again afterwards, once nothing of it is under way.
+   * hand; so would what is read of one that is blocked or paused. It is read again afterwards, once nothing of it is under way.
    */
   function giveBack(): void {
     if (window.inFlight > 0 || inHand.waiting === 0 || !isToRest()) return
@@ -299,7 +302,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   }
 
   function isToRest(): boolean {
-    return blocked.length > 0 || probations.restOf(subscription) !== null
+    return blocked.length > 0 || isPaused || probations.restOf(subscription) !== null
   }
 
   function tell(): void {
@@ -323,7 +326,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
         const found = await lookAtGroup()
         if (mine !== leading || stopped) return
         if (found.isPlaced) {
-          if (!isOpen()) return void makeHandshake()
+          if (!isOpen() && !isPaused) return void makeHandshake()
           told = found
           options.onRunning(subscription, { ...found, blocked })
           if (mine.gained.length + mine.kept.length < found.partitions) lookAtOthersLater()
@@ -395,6 +398,7 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
   return {
     replace(next) {
       subscription = next
+      isPaused = options.isPaused(next)
       blocked = blocksNow()
       stopHandshake()
       share.look()

@@ -1,5 +1,5 @@
-import { awaitsHandshake, blockedText, stopsWithoutRequest } from '@barnabas/core'
-import type { Command, Names, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
+import { awaitsHandshake, blockedText, createdFacts, mergedFacts, stopsWithoutRequest } from '@barnabas/core'
+import type { Command, Names, PauseFacts, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
 import { ConsumerStartError } from '@barnabas/kafka'
@@ -12,6 +12,7 @@ import type { Deletions } from './deletions.ts'
 import type { Handshakes } from './handshakes.ts'
 import { createRecreations } from './recreations.ts'
 import { createResolutions } from './resolutions.ts'
+import { createSpoken } from './spoken.ts'
 import { runSubscription } from './running-subscription.ts'
 import type { FailureCode, FoundOfGroup } from './running-subscription.ts'
 import { createSubscriptionRunner } from './subscription-runner.ts'
@@ -65,8 +66,10 @@ export interface Dispatcher {
   changed(id: string): void
   /** The status of the subscription is another. */
   statusChanged(id: string): void
-  /** Somebody said `start` at `at`, RFC 3339, perhaps long ago: whatever ended the subscription, or lets it rest, is over. */
-  startAgain(id: string, at: string): void
+  /** Somebody said `start`, perhaps long ago: whatever ended the subscription, paused it or lets it rest, is over. */
+  startAgain(command: Extract<Command, { command: 'start' }>): void
+  /** Somebody said `pause`, perhaps long ago: nothing of the subscription is attempted until `start` is said. */
+  pause(command: Extract<Command, { command: 'pause' }>): void
   /** An operator has said what is to become of a block, perhaps long ago. */
   resolve(command: Extract<Command, { command: 'start' | 'skip' }>): void
   /** What is known of the subscription's events that stay where they are is another. */
@@ -106,11 +109,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const problems = new Map<string, string>()
   /** How often each had to be taken up anew because an event of it is left without a request. */
   const restarts = new Map<string, number>()
-  /** `at` of the last `start` that was said of each. */
-  const started = new Map<string, string>()
   let topics: ReadonlySet<string> = new Set()
   const recreations = createRecreations()
   const resolutions = createResolutions()
+  const spoken = createSpoken()
   let topicsTimer: NodeJS.Timeout | undefined
   let closed = false
   let hasStarted = false
@@ -119,7 +121,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     names,
     admin: kafka.admin,
     wishOf: heldWishOf,
-    read: (id, onFailed) => readHeld({ ...options, budget, doubled, id, onNoRequest, onFailed }),
+    read: (id, onFailed) => readHeld({ ...options, isBlocked: isStopped, budget, doubled, id, onNoRequest, onFailed }),
     caughtUp: () => subscriptions.caughtUp(),
     drainTimeoutMs: options.drainTimeoutMs,
     timeScale: options.timeScale,
@@ -132,12 +134,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (desired.kind === 'delete') return 'clear'
     if (
       desired.kind === 'fail' ||
-      options.isBlocked(desired.subscription) ||
+      isStopped(desired.subscription) ||
       awaitsHandshake(desired.subscription, statuses.get(id))
     )
       return 'rest'
     return 'read'
   }
+
+  /** What is known of its pauses: said here, in its status, or when it was created. */
+  function factsOf(id: string, generation: number): PauseFacts {
+    const entry = subscriptions.get(id)
+    const present = entry?.kind === 'valid' && entry.subscription.generation === generation ? entry.subscription : null
+    const status = statuses.get(id)
+    const said = mergedFacts(createdFacts(generation, present?.createdPausedBy), spoken.factsOf(id, generation))
+    return status?.generation === generation ? mergedFacts(status, said) : said
+  }
+
+  const isPaused = ({ id, generation }: Subscription) => factsOf(id, generation).paused !== null
+
+  /** Its status may say so a moment later. */
+  const isStopped = (subscription: Subscription) => isPaused(subscription) || options.isBlocked(subscription)
 
   function sync(id: string): void {
     if (closed) return
@@ -200,6 +216,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           handshakes: options.handshakes,
           inPlaceEvents: options.inPlaceEvents,
           resolutionOf: (event) => resolutions.of(event),
+          isPaused,
           onRunning: (revision, found) =>
             say(id, {
               ...runningStatus(revision, found, options.problemOf(revision)),
@@ -279,7 +296,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function say(id: string, wanted: StatusWrite): void {
-    statuses.write(id, { ...wanted, started: started.get(id) }).catch((error: unknown) => {
+    statuses.write(id, { ...wanted, said: factsOf(id, wanted.generation) }).catch((error: unknown) => {
       logger.warn({ subscription: id, status: wanted.status, error: String(error) }, 'the status cannot be written')
     })
   }
@@ -376,14 +393,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** The answer is the status that is written next: it names the command. Said twice, it is done once. */
-  async function startAgain(id: string, at: string): Promise<void> {
+  async function startAgain(command: Extract<Command, { command: 'start' }>): Promise<void> {
+    const { subscription: id, at } = command
     const time = Date.parse(at)
     const entry = subscriptions.get(id)
-    if (entry === undefined || Number.isNaN(time)) return
+    const isNews = at > startedOf(id)
+    spoken.said(command)
+    if (entry === undefined) return
     const generation = entry.kind === 'valid' ? entry.subscription.generation : entry.generation
     // It was said of an earlier life, or heard already.
-    if (time < generation || at <= (started.get(id) ?? '')) return
-    started.set(id, at)
+    if (time < generation || !isNews) return
     failures.delete(id)
     // Whoever is at a terminal has another clock, and means what is now. What was said before this process ran is past.
     if (entry.kind === 'valid')
@@ -394,6 +413,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     sync(id)
   }
 
+  /** `at` of the last `start` of its present life that was heard here. */
+  function startedOf(id: string): string {
+    const entry = subscriptions.get(id)
+    if (entry === undefined) return ''
+    const { generation } = entry.kind === 'valid' ? entry.subscription : entry
+    return spoken.factsOf(id, generation).started ?? ''
+  }
+
   return {
     changed: (id) => void changed(id),
     statusChanged,
@@ -402,11 +429,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (!hasStarted || closed || entry?.kind !== 'valid') return
       const { subscription } = entry
       const isPresent = subscription.generation === generation && subscription.revision === revision
-      if (!isPresent || at <= (started.get(id) ?? '')) return
+      if (!isPresent || at <= startedOf(id)) return
       if (failures.get(id)?.revision === revisionOf(subscription)) return
       void failed(subscription, reason, 'FORBIDDEN_ADDRESS')
     },
-    startAgain: (id, at) => void startAgain(id, at),
+    startAgain: (command) => void startAgain(command),
+    pause(command) {
+      spoken.said(command)
+      if (!hasStarted || closed || subscriptions.get(command.subscription) === undefined) return
+      logger.info({ subscription: command.subscription, at: command.at }, `${command.subscription}: pause was said`)
+      sync(command.subscription)
+    },
     resolve(command) {
       resolutions.said(command)
       runners.get(command.subscription)?.resolved()

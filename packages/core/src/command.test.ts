@@ -32,6 +32,9 @@ test.each([
   ['no object', bytes(7)],
   ['a command of a later version', bytes({ ...callback, command: 'dance' })],
   ['no subscription', bytes({ ...callback, subscription: '' })],
+  ['a time that is none', bytes({ ...callback, at: 'now' })],
+  ['a time that is not in UTC', bytes({ ...callback, at: '2026-12-02T10:00:00.000+01:00' })],
+  ['a pause of no life', bytes({ ...callback, command: 'pause', generation: 'x' })],
   ['a validation that is no hash', bytes({ ...callback, validation: 'AB' })],
   ['a rate of nothing', bytes({ ...callback, allowedRate: 0 })],
   ['a rate that is no whole number', bytes({ ...callback, allowedRate: 1.5 })],
@@ -47,6 +50,8 @@ test.each([
   [{ ...by, command: 'redrive', subscription: null, selection: { since: '2h' }, sent: null }],
   [{ ...by, command: 'redrive', subscription: 'orders', selection: {}, sent: 17 }],
   [{ ...by, command: 'delete', subscription: 'orders' }],
+  [{ ...by, command: 'pause', subscription: 'orders' }],
+  [{ ...by, command: 'pause', subscription: 'orders', generation: 7 }],
 ])('B8: what operators did is on record: %j', (command) => {
   expect(parseCommand(bytes(command))).toEqual(command)
 })

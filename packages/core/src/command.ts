@@ -6,7 +6,7 @@ const said = {
   /** Who said it, for the record of what operators did. */
   by: z.string().max(1_000),
   /** RFC 3339 in UTC with milliseconds. */
-  at: z.string().max(100),
+  at: z.iso.datetime({ precision: 3 }),
 }
 
 /** Which block is meant: one that comes later at the same event has another `since`. */
@@ -29,12 +29,19 @@ const commandSchema = z.discriminatedUnion('command', [
     /** Requests per minute that the receiver allows; null: it named none, or any. */
     allowedRate: z.int().positive().nullable(),
   }),
-  /** Take it up again, whatever has ended it, and end its probation. */
+  /** Take it up again, whatever has ended or paused it, and end its probation. */
   z.object({
     ...said,
     command: z.literal('start'),
     /** With it the event that it is blocked at is attempted again, with a fresh schedule. */
     block: blockSchema.optional(),
+  }),
+  /** Nothing of it is to be attempted until somebody says `start`. */
+  z.object({
+    ...said,
+    command: z.literal('pause'),
+    /** Which life of the id is meant; absent: the one that began before `at`. */
+    generation: z.int().nonnegative().optional(),
   }),
   /** Go on without the event that it is blocked at, which becomes a dead letter. */
   z.object({ ...said, command: z.literal('skip'), block: blockSchema }),

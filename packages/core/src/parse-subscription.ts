@@ -73,12 +73,12 @@ export interface ExpectedRevision {
 /**
  * Reads a subscription as a person wrote it (YAML or JSON, already an object), in our notation, in Event Grid's or in
  * EventBridge's. `generation`, `revision`,
- * `startOffsets` and `status`, which `barnabas get` prints, are accepted: the first two say what the file was taken
+ * `startOffsets`, `createdPausedBy` and `status`, which `barnabas get` prints, are accepted: the first two say what the file was taken
  * from, the others are dropped. Never throws, whatever the input.
  */
 export function parseSubscription(input: unknown, options: ParseOptions = {}): ValidSubscription | InvalidSubscription {
   if (!isMapping(input)) return { kind: 'invalid', problems: [problemAt([], `${shown(input)} is not a mapping`)] }
-  const { generation, revision, startOffsets: _startOffsets, status: _status, ...fields } = input
+  const { generation, revision, startOffsets: _offsets, createdPausedBy: _by, status: _status, ...fields } = input
   const problems: SubscriptionProblem[] = []
   if (revision !== undefined && !isPositive(revision)) {
     problems.push(problemAt(['revision'], `${shown(revision)} is not a revision; leave it out, or as get wrote it`))

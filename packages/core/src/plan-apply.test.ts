@@ -128,3 +128,22 @@ test('topics with names of Object.prototype start like any other', () => {
     life: { startOffsets: { constructor: { 0: 9 } } },
   })
 })
+
+test('one that is created paused is so in its record, keeps that through changes, and one that exists is not paused so', () => {
+  const created = plan({ pausedBy: 'ada' })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  expect(created.life.createdPausedBy).toBe('ada')
+  const present = parseStoredSubscription(created.value, 'orders')
+  expect(present).toMatchObject({ kind: 'valid', subscription: { createdPausedBy: 'ada' } })
+  expect(plan({ stored: present }).kind).toBe('unchanged')
+  expect(plan({ stored: present, parsed: parsed({ timeout: '3s' }) })).toMatchObject({
+    kind: 'changed',
+    life: { createdPausedBy: 'ada' },
+  })
+  expect(plan({ stored: present, pausedBy: 'ada', force: true })).toEqual({
+    kind: 'conflict',
+    message: '--paused is for one that is created, and it exists; say `barnabas pause orders`',
+  })
+  const damaged = Buffer.from(JSON.stringify({ ...JSON.parse(created.value.toString()), createdPausedBy: 7 }))
+  expect(parseStoredSubscription(damaged, 'orders')).toMatchObject({ kind: 'invalid', life: null })
+})

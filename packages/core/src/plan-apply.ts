@@ -24,6 +24,8 @@ export interface ApplyInput {
   readonly now: number
   /** Overwrite although the file was taken from another revision. */
   readonly force: boolean
+  /** By whom a subscription that is created is paused from its beginning. */
+  readonly pausedBy?: string | undefined
 }
 
 export type ApplyPlan =
@@ -38,8 +40,15 @@ export type ApplyPlan =
  * `from` says, one that goes is forgotten; partitions that are created later are in no start offsets and are read
  * from their beginning.
  */
-export function planApply({ parsed, stored, formerGeneration, offsets, now, force }: ApplyInput): ApplyPlan {
+export function planApply({ parsed, stored, formerGeneration, offsets, now, force, pausedBy }: ApplyInput): ApplyPlan {
   const life = stored.kind === 'absent' ? null : stored.life
+  if (life !== null && pausedBy !== undefined) {
+    const { id } = parsed.subscription
+    return {
+      kind: 'conflict',
+      message: `--paused is for one that is created, and it exists; say \`barnabas pause ${id}\``,
+    }
+  }
   const conflict = force ? null : conflictOf(parsed, life)
   if (conflict !== null) return { kind: 'conflict', message: conflict }
 
@@ -47,7 +56,8 @@ export function planApply({ parsed, stored, formerGeneration, offsets, now, forc
   const resolved = resolveStart(topics, parsed.written.from ?? 'latest', offsets)
   if (life === null) {
     const generation = Math.max(now, (formerGeneration ?? 0) + 1)
-    return written('created', parsed, { generation, revision: 1, startOffsets: resolved })
+    const created = { generation, revision: 1, startOffsets: resolved }
+    return written('created', parsed, pausedBy === undefined ? created : { ...created, createdPausedBy: pausedBy })
   }
   if (stored.kind === 'valid' && sameSubscription(parsed, stored)) return { kind: 'unchanged', life }
   // What a damaged record meant to read is not known; its start offsets name the topics.
@@ -59,7 +69,7 @@ export function planApply({ parsed, stored, formerGeneration, offsets, now, forc
       return kept === undefined ? [] : [[topic, kept]]
     }),
   )
-  return written('changed', parsed, { generation: life.generation, revision: life.revision + 1, startOffsets })
+  return written('changed', parsed, { ...life, revision: life.revision + 1, startOffsets })
 }
 
 function written(kind: 'created' | 'changed', parsed: ValidSubscription, life: SubscriptionLife): ApplyPlan {

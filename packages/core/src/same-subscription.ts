@@ -9,7 +9,13 @@ export function sameSubscription(one: ReadSubscription, other: ReadSubscription)
 }
 
 function meaning({ subscription, written }: ReadSubscription): string {
-  const { generation: _generation, revision: _revision, startOffsets: _startOffsets, ...fields } = subscription
+  const {
+    generation: _generation,
+    revision: _revision,
+    startOffsets: _startOffsets,
+    createdPausedBy: _by,
+    ...fields
+  } = subscription
   const topics = subscription.topics.toSorted()
   const types = subscription.types.toSorted()
   return JSON.stringify(canonical({ ...fields, topics, types, from: written.from ?? 'latest' }))

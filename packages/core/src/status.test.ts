@@ -31,6 +31,7 @@ test('the first status begins the history', () => {
     parked: 0,
     blocked: [],
     started: null,
+    paused: null,
     history: [{ time: '2026-03-01T12:00:00.000Z', from: null, to: 'Starting', reason: 'joining its group' }],
   })
 })
@@ -57,7 +58,15 @@ test('the ids of its topics are kept until others are told', () => {
 })
 
 test('a status of before skipped offsets were counted is read', () => {
-  const { skippedOffsets: _, topicIds: __, probation: ___, parked: ____, started: _____, ...before } = running
+  const {
+    skippedOffsets: _,
+    topicIds: __,
+    probation: ___,
+    parked: ____,
+    started: _____,
+    paused: ______,
+    ...before
+  } = running
   expect(parseStatus(Buffer.from(JSON.stringify(before)), 'orders')).toEqual(running)
 })
 
@@ -197,8 +206,41 @@ test('A12: why its endpoint rests and how much is parked are facts beside it, ke
 test('that a start was taken up stands beside it, whatever the status is then', () => {
   const failed = nextStatus('orders', null, wanted('Start Failed', 'no topic', 1))!
   const started = '2026-03-01T12:00:00.000Z'
-  const again = nextStatus('orders', failed, { ...wanted('Start Failed', 'no topic', 2), started })!
+  const said = { started, paused: null }
+  const again = nextStatus('orders', failed, { ...wanted('Start Failed', 'no topic', 2), said })!
   expect(again).toEqual({ ...failed, started })
-  expect(nextStatus('orders', again, { ...wanted('Start Failed', 'no topic', 3), started })).toBeNull()
+  expect(nextStatus('orders', again, { ...wanted('Start Failed', 'no topic', 3), said })).toBeNull()
   expect(nextStatus('orders', again, wanted('Running', 'reading', 3))?.started).toBe(started)
+})
+
+test('one that is paused stays so, whatever is wanted, until a start is said that came later', () => {
+  const pausedAt = (at: string) => ({ started: null, paused: { at, by: 'ada' } })
+  const said = pausedAt('2026-03-01T12:00:01.000Z')
+  const paused = nextStatus('orders', running, { ...wanted('Running', 'reading 1 topic', 2), said })!
+  expect(paused).toMatchObject({ status: 'Paused', reason: 'paused by ada', paused: said.paused })
+  expect(paused.history.at(-1)).toMatchObject({ from: 'Running', to: 'Paused', reason: 'paused by ada' })
+  // Who has not heard it, or another revision.
+  expect(nextStatus('orders', paused, wanted('Starting', 'joining its group', 3))).toBeNull()
+  expect(nextStatus('orders', paused, wanted('Running', 'reading 1 topic', 3, 2))).toMatchObject({
+    revision: 2,
+    status: 'Paused',
+  })
+  expect(nextStatus('orders', paused, wanted('Start Failed', 'no topic', 3))).toMatchObject({
+    status: 'Paused',
+    reason: 'paused by ada; once started: no topic',
+  })
+  const later = {
+    ...wanted('Running', 'reading 1 topic', 4),
+    said: { started: '2026-03-01T12:00:02.000Z', paused: null },
+  }
+  const again = nextStatus('orders', paused, later)!
+  expect(again).toMatchObject({ status: 'Running', paused: null })
+  // The pause that is over is heard again, from the beginning of the commands.
+  expect(nextStatus('orders', again, { ...wanted('Running', 'reading 1 topic', 5), said })).toBeNull()
+  expect(parseStatus(Buffer.from(JSON.stringify(paused)), 'orders')).toEqual(paused)
+  // Deleted, and created anew.
+  expect(nextStatus('orders', paused, wanted('Starting', 'joining its group', 6, 1, 8))).toMatchObject({
+    status: 'Starting',
+    paused: null,
+  })
 })

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { handshakeSchema } from './handshake.ts'
 import type { Handshake } from './handshake.ts'
 import { jsonOf } from './json-text.ts'
+import { mergedFacts, pausedText } from './pause.ts'
+import type { Pause, PauseFacts } from './pause.ts'
 
 export const subscriptionStatuses = ['Ready', 'Starting', 'Running', 'Paused', 'Start Failed'] as const
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
@@ -48,7 +50,12 @@ const statusRecordSchema = z.object({
   probation: z.object({ cause: z.string(), since: z.string(), until: z.string() }).nullable().default(null),
   parked: z.int().default(0),
   blocked: z.array(blockedEventSchema).default([]).catch([]),
-  started: z.string().nullable().default(null),
+  started: z.iso.datetime({ precision: 3 }).nullable().default(null).catch(null),
+  paused: z
+    .object({ at: z.iso.datetime({ precision: 3 }), by: z.string() })
+    .nullable()
+    .default(null)
+    .catch(null),
   history: z.array(statusChangeSchema),
 })
 
@@ -84,6 +91,8 @@ export interface StatusRecord {
   readonly blocked: readonly BlockedEvent[]
   /** `at` of the last `start` that was taken up, null for none. */
   readonly started: string | null
+  /** By which `pause` it rests, whatever else is the matter with it; null when it does not. */
+  readonly paused: Pause | null
   /** The last 20 changes, the oldest first. */
   readonly history: readonly StatusChange[]
 }
@@ -109,18 +118,24 @@ export interface WantedStatus {
   readonly parked?: number
   /** When it is known. */
   readonly blocked?: readonly BlockedEvent[]
-  readonly started?: string | undefined
+  /** What was said of this life, as far as the writer has heard it; the status keeps what it knows beyond that. */
+  readonly said?: PauseFacts
   readonly now: number
 }
 
 /**
  * The record to write so that the status says what is wanted, or null when it says so already. Another generation
- * begins a new history. A change of revision alone is no entry in it.
+ * begins a new history. A change of revision alone is no entry in it. One that is paused is `Paused`, whatever else is
+ * wanted: what would keep it from running then stands in the reason.
  */
 export function nextStatus(id: string, previous: StatusRecord | null, wanted: WantedStatus): StatusRecord | null {
-  const { status, reason, generation, revision } = wanted
+  const { generation, revision } = wanted
   const time = new Date(wanted.now).toISOString()
   const last = previous !== null && previous.generation === generation ? previous : null
+  const known = { paused: last?.paused ?? null, started: last?.started ?? null }
+  const { paused, started } = wanted.said === undefined ? known : mergedFacts(known, wanted.said)
+  const status = paused === null ? wanted.status : 'Paused'
+  const reason = paused === null ? wanted.reason : pausedText(paused, problemOf(wanted))
   const sameStatus = last !== null && last.status === status
   const sameReason = sameStatus && last.reason === reason
   const { topics, missing = [] } = wanted
@@ -136,9 +151,9 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
   const probation = wanted.probation === undefined ? (last?.probation ?? null) : writtenProbation(wanted.probation)
   const parked = wanted.parked ?? last?.parked ?? 0
   const blocked = (wanted.blocked ?? last?.blocked ?? []).slice(0, blockedNamedMax)
-  const started = wanted.started ?? last?.started ?? null
   const sameFacts =
     last?.started === started &&
+    last.paused?.at === paused?.at &&
     sameTopics &&
     sameHandshake &&
     sameIds(last.topicIds, topicIds) &&
@@ -165,10 +180,16 @@ export function nextStatus(id: string, previous: StatusRecord | null, wanted: Wa
     parked,
     blocked,
     started,
+    paused,
     history: sameReason
       ? history
       : [...history, { time, from: last?.status ?? null, to: status, reason }].slice(-statusHistoryMax),
   }
+}
+
+/** What would keep it from running if it were not paused. */
+function problemOf({ status, reason }: WantedStatus): string | null {
+  return status === 'Start Failed' || status === 'Ready' ? reason : null
 }
 
 function writtenProbation(probation: NonNullable<WantedStatus['probation']> | null): StatusRecord['probation'] {

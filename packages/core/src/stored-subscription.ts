@@ -13,6 +13,8 @@ export interface SubscriptionLife {
   /** 1, 2 … within a life. */
   readonly revision: number
   readonly startOffsets: StartOffsets
+  /** By whom it was created paused (`apply --paused`); it is until somebody says `start`. */
+  readonly createdPausedBy?: string
 }
 
 export type StoredSubscription =
@@ -33,11 +35,13 @@ export function parseStoredSubscription(
   if (value === null) return { kind: 'absent' }
   const json = jsonOf(value)
   if (!isMapping(json)) return { ...invalid('the record is not a JSON object'), life: null }
-  const { generation, revision, startOffsets, ...fields } = json
-  const life = lifeOf(generation, revision, startOffsets)
+  const { generation, revision, startOffsets, createdPausedBy, ...fields } = json
+  const life = lifeOf(generation, revision, startOffsets, createdPausedBy)
   if (life === null) {
     return {
-      ...invalid('was not written by `apply`: generation, revision or startOffsets is missing or damaged'),
+      ...invalid(
+        'was not written by `apply`: generation, revision or startOffsets is missing or damaged, or createdPausedBy is',
+      ),
       life,
     }
   }
@@ -59,10 +63,16 @@ function invalid(message: string): InvalidSubscription {
   return { kind: 'invalid', problems: [problemAt([], message)] }
 }
 
-function lifeOf(generation: unknown, revision: unknown, startOffsets: unknown): SubscriptionLife | null {
+function lifeOf(
+  generation: unknown,
+  revision: unknown,
+  startOffsets: unknown,
+  createdPausedBy: unknown,
+): SubscriptionLife | null {
   const offsets = parseStartOffsets(startOffsets)
   if (!isPositive(generation) || !isPositive(revision) || offsets === null) return null
-  return { generation, revision, startOffsets: offsets }
+  if (createdPausedBy === undefined) return { generation, revision, startOffsets: offsets }
+  return typeof createdPausedBy === 'string' ? { generation, revision, startOffsets: offsets, createdPausedBy } : null
 }
 
 function isPositive(value: unknown): value is number {

@@ -18,6 +18,8 @@ export interface Subscription {
   readonly generation: number
   /** 1, 2 … within a generation. */
   readonly revision: number
+  /** By whom it was created paused; absent when it was not. */
+  readonly createdPausedBy?: string
   readonly topics: readonly string[]
   readonly sink: string
   /** Where a new subscription starts, per topic and partition; partitions that are not named start at their beginning. */

@@ -1,5 +1,5 @@
 import { planApply } from '@barnabas/core'
-import type { Names, SubscriptionLife, ValidSubscription } from '@barnabas/core'
+import type { ApplyInput, Names, SubscriptionLife, ValidSubscription } from '@barnabas/core'
 import type { Admin, Producer, ProduceResult } from '@barnabas/kafka'
 import type { StatusStore } from './status-store.ts'
 import type { SubscriptionRegistry } from './subscription-registry.ts'
@@ -13,6 +13,8 @@ export interface ApplyOptions {
   readonly names: Names
   readonly now: () => number
 }
+
+export type ApplyHow = Pick<ApplyInput, 'force' | 'pausedBy'>
 
 export type ApplyResult =
   | { readonly kind: 'created' | 'changed' | 'unchanged'; readonly life: SubscriptionLife }
@@ -33,7 +35,7 @@ export interface WriteFailure {
 export async function applySubscription(
   parsed: ValidSubscription,
   { admin, producer, registry, statuses, names, now }: ApplyOptions,
-  { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
+  { force, dryRun, pausedBy }: ApplyHow & { readonly dryRun: boolean },
 ): Promise<ApplyResult> {
   const { id, topics } = parsed.subscription
   await registry.caughtUp()
@@ -44,6 +46,7 @@ export async function applySubscription(
     offsets: await admin.offsets(topics),
     now: now(),
     force,
+    pausedBy,
   })
   if (plan.kind === 'conflict' || plan.kind === 'unchanged') return plan
   const { kind, life, value } = plan

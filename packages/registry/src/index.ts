@@ -1,5 +1,5 @@
 export { applySubscription, deleteSubscription } from './apply-subscription.ts'
-export type { ApplyOptions, ApplyResult, DeleteResult, WriteFailure } from './apply-subscription.ts'
+export type { ApplyHow, ApplyOptions, ApplyResult, DeleteResult, WriteFailure } from './apply-subscription.ts'
 export { openCommandLog } from './command-log.ts'
 export type { CommandLog, CommandLogOptions } from './command-log.ts'
 export { openHealthStore } from './health-store.ts'

@@ -7,7 +7,8 @@ import type { Surroundings } from '../cluster.ts'
 import { readClustersFile, readDestinationsFile } from '../settings-files.ts'
 import { inputNote } from '../format/input-note.ts'
 import { readSubscriptions, readTexts } from '../read-subscriptions.ts'
-import { Refusal, notAvailable } from '../refusal.ts'
+import { operatorOf } from '../operator.ts'
+import { Refusal } from '../refusal.ts'
 import { createdNote } from '../source-topics.ts'
 import type { Terminal } from '../terminal.ts'
 import { reachedProblem, waitForStatuses } from '../wait-for-status.ts'
@@ -29,7 +30,7 @@ interface ApplyCommandOptions {
 const statusWithinMs = 30_000
 
 export function addApply(program: Command, terminal: Terminal): void {
-  const command = program
+  program
     .command('apply')
     .description('create or change subscriptions')
     .requiredOption('-f, --file <file...>', 'YAML or JSON, several documents or lists too; - reads standard input')
@@ -37,6 +38,7 @@ export function addApply(program: Command, terminal: Terminal): void {
     .option('--no-wait', 'do not wait for the status that the subscriptions reach')
     .option('--force', 'overwrite although the file was taken from another revision')
     .option('--id <id>', "the id, where the file has none, such as Event Grid's JSON; for one subscription")
+    .option('--paused', 'create them paused: nothing is attempted until `barnabas start` is said')
     .option('--topic <topic...>', 'the source topics, where the file has none')
     .addOption(outputOption(['json']))
     .addHelpText(
@@ -44,11 +46,9 @@ export function addApply(program: Command, terminal: Terminal): void {
       '\nExample:\n  barnabas apply -f orders-to-billing.yaml\n\nA subscription needs no more than:\n  id: orders-to-billing\n  topics: [orders]\n  sink: https://billing.example.com/hook\n\nAn event subscription of Azure Event Grid, in its JSON:\n  barnabas apply -f event-subscription.json --id orders-to-billing --topic orders\n\nAn event stream of Alibaba EventBridge, in the JSON of its CreateEventStreaming:\n  barnabas apply -f event-stream.json',
     )
     .action((options: ApplyCommandOptions) => apply(terminal, options))
-  command.addOption(command.createOption('--paused').hideHelp())
 }
 
 async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<void> {
-  if (options.paused === true) throw notAvailable('apply --paused')
   const isJson = options.output === 'json'
   const print = isJson ? (line: string) => terminal.note(line) : (line: string) => terminal.print(line)
   const surroundings = await readSurroundings(terminal)
@@ -71,7 +71,8 @@ async function apply(terminal: Terminal, options: ApplyCommandOptions): Promise<
 
   await withCluster(surroundings, async (cluster) => {
     const { force = false, dryRun = false } = options
-    const { applied, createdTopics, store } = await applyAll(cluster, read.subscriptions, { force, dryRun })
+    const pausedBy = options.paused === true ? operatorOf(terminal) : undefined
+    const { applied, createdTopics, store } = await applyAll(cluster, read.subscriptions, { force, dryRun, pausedBy })
     for (const topic of createdTopics) {
       print(dryRun ? `topic ${topic} would be created` : createdNote(topic, cluster))
     }

@@ -1,8 +1,9 @@
+import { sayAt } from '@barnabas/core'
 import type { StatusRecord } from '@barnabas/core'
 import type { Command } from 'commander'
-import type { Cluster } from '../cluster.ts'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { findSubscription } from '../find-subscription.ts'
+import { generationOf, knownFacts } from '../known-facts.ts'
 import { operatorOf, putOnRecord } from '../operator.ts'
 import { Refusal } from '../refusal.ts'
 import { afterwards, eventText, resolveBlock } from '../resolve-block.ts'
@@ -22,7 +23,7 @@ export function addStart(program: Command, terminal: Terminal): void {
   program
     .command('start')
     .description(
-      'take a subscription up again: end its probation, try anew what ended as Start Failed, or attempt again what it is blocked at',
+      'take a subscription up again: end its pause and its probation, try anew what ended as Start Failed, or attempt again what it is blocked at',
     )
     .argument('<id>', 'of the subscription')
     .addOption(eventOption())
@@ -39,29 +40,27 @@ async function start(terminal: Terminal, id: string, { event, output }: StartOpt
   const surroundings = await readSurroundings(terminal)
   await withCluster(surroundings, async (cluster) => {
     const store = await openStore(cluster)
-    findSubscription(store, id)
+    const generation = generationOf(findSubscription(store, id))
     const before = store.statuses.get(id)
-    if (event !== undefined || (before?.blocked.length ?? 0) > 0) {
+    const known = knownFacts(store, id, generation)
+    // One that is paused goes on where it was, be it blocked there.
+    if (event !== undefined || (known.paused === null && (before?.blocked.length ?? 0) > 0)) {
       const { block, status } = await resolveBlock(cluster, store, terminal, { id, command: 'start', event })
       if (isJson) return terminal.print(JSON.stringify({ id, started: block, status }, null, 2))
       return terminal.print(`${id}: ${eventText(block)} is attempted again; ${afterwards(status)}`)
     }
-    const at = await say(cluster, id, terminal)
+    const at = sayAt(Date.now(), generation, known)
+    await putOnRecord(cluster, { command: 'start', subscription: id, by: operatorOf(terminal), at })
     const status = await answerOf(store, id, at)
     if (status === null) {
       throw new Refusal(`${id}: no dispatcher answers; one that runs later takes it up by itself`)
     }
     if (isJson) terminal.print(JSON.stringify({ id, status }, null, 2))
-    if (status.status !== 'Running') throw new Refusal(`${id}: ${status.status}: ${status.reason}`)
-    if (!isJson) terminal.print(sentenceOf(id, before))
+    const isBlockedAsBefore = known.paused !== null && status.status === 'Ready'
+    if (status.status !== 'Running' && !isBlockedAsBefore)
+      throw new Refusal(`${id}: ${status.status}: ${status.reason}`)
+    if (!isJson) terminal.print(known.paused === null ? sentenceOf(id, before) : unpausedText(status))
   })
-}
-
-/** Writes the command, and answers its `at`. */
-async function say(cluster: Cluster, id: string, terminal: Terminal): Promise<string> {
-  const at = new Date().toISOString()
-  await putOnRecord(cluster, { command: 'start', subscription: id, by: operatorOf(terminal), at })
-  return at
 }
 
 /** The first status that names the command and stays; the last one seen when none stays in time, null when nobody heard it. */
@@ -73,6 +72,10 @@ async function answerOf(store: Store, id: string, at: string): Promise<StatusRec
     return status.status !== 'Starting' && status.probation === null
   })
   return answer
+}
+
+function unpausedText({ id, status, reason }: StatusRecord): string {
+  return `${id} ${status}, no longer paused${status === 'Running' ? '' : `: ${reason}`}`
 }
 
 function sentenceOf(id: string, before: StatusRecord | null): string {
