@@ -30,7 +30,7 @@ export interface AppliedAll {
 export async function applyAll(
   cluster: Cluster,
   subscriptions: readonly ValidSubscription[],
-  how: ApplyHow & { readonly dryRun: boolean },
+  how: ApplyHow,
 ): Promise<AppliedAll> {
   const before = await openStore(cluster)
   const producer = cluster.kafka.producer()
@@ -90,7 +90,7 @@ async function warnedOfDeadLetters(
 async function applyEach(
   subscriptions: readonly ValidSubscription[],
   options: ApplyOptions,
-  how: ApplyHow & { readonly dryRun: boolean },
+  how: ApplyHow,
 ): Promise<readonly Applied[]> {
   const applied: Applied[] = []
   const problems: string[] = []

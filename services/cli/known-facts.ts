@@ -1,4 +1,4 @@
-import { createdFacts, mergedFacts } from '@barnabas/core'
+import { factsOfLife } from '@barnabas/core'
 import type { PauseFacts } from '@barnabas/core'
 import type { ShownSubscription } from './format/subscription.ts'
 import type { Store } from './store.ts'
@@ -16,7 +16,5 @@ export function knownFacts(
 ): PauseFacts {
   const stored = subscriptions.stored(id)
   const createdPausedBy = stored.kind === 'absent' ? undefined : stored.life?.createdPausedBy
-  const created = createdFacts(generation, createdPausedBy)
-  const status = statuses.get(id)
-  return status?.generation === generation ? mergedFacts(status, created) : created
+  return factsOfLife(generation, createdPausedBy, statuses.get(id))
 }

@@ -1,4 +1,4 @@
-import { awaitsHandshake, blockedText, createdFacts, mergedFacts, stopsWithoutRequest } from '@barnabas/core'
+import { awaitsHandshake, blockedText, factsOfLife, mergedFacts, stopsWithoutRequest } from '@barnabas/core'
 import type { Command, Names, PauseFacts, StatusRecord, Subscription, WantedStatus } from '@barnabas/core'
 import { createDoubledRecords, createReadBudget, readBytesMax } from '@barnabas/delivery'
 import type { Deliverer, Logger, Probations, Rates } from '@barnabas/delivery'
@@ -145,9 +145,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function factsOf(id: string, generation: number): PauseFacts {
     const entry = subscriptions.get(id)
     const present = entry?.kind === 'valid' && entry.subscription.generation === generation ? entry.subscription : null
-    const status = statuses.get(id)
-    const said = mergedFacts(createdFacts(generation, present?.createdPausedBy), spoken.factsOf(id, generation))
-    return status?.generation === generation ? mergedFacts(status, said) : said
+    const known = factsOfLife(generation, present?.createdPausedBy, statuses.get(id))
+    return mergedFacts(known, spoken.factsOf(id, generation))
   }
 
   const isPaused = ({ id, generation }: Subscription) => factsOf(id, generation).paused !== null

@@ -1,6 +1,13 @@
 /** A subscription that stops at an event which cannot be delivered, until somebody resolves it: rows B4 and B5. */
 import { beforeAll, expect, test } from 'vitest'
-import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import {
+  apply,
+  barnabasCommand,
+  createSourceTopic,
+  lagOf,
+  removeEverything,
+  startBarnabas,
+} from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
@@ -9,7 +16,6 @@ import { binaryEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName, withAdmin } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { retryRecord } from '../support/retry-records.ts'
@@ -54,10 +60,7 @@ const progressOf = (id: string) =>
   topics.records.filter(({ topic, key }) => topic === `${prefix}.progress` && String(key).startsWith(`${id}/`))
 const attemptsOf = (eventId: string) => receiver.of(eventId).map(({ attempt }) => attempt)
 
-function barnabasCommand(...args: readonly string[]) {
-  const { exited, lines } = runProcess('services/cli/bin/barnabas', environment(prefix), args)
-  return exited.then((status) => ({ status, text: lines.join('\n') }))
-}
+const say = (...args: readonly string[]) => barnabasCommand(prefix, args)
 
 /** A prohibited subscription to a topic of its own. */
 async function blocking(id: string, schedule: readonly string[], more: Record<string, unknown> = {}, partitions = 1) {
@@ -87,9 +90,9 @@ test('B5: what cannot be delivered is retried in place, then blocks; skip makes 
   expect(block).toMatchObject({ topic, partition: 0, offset: 1, eventId: 'stuck', attempts: 3, lastOutcome: 'Busy' })
   expect(status.reason).toContain(`blocked at event stuck (${topic}/0/1) after 3 attempts, the last one Busy`)
   expect(status.reason).toContain('`barnabas skip skipped`')
-  expect((await barnabasCommand('describe', 'skipped')).text).toContain(`${topic}/0/1`)
+  expect((await say('describe', 'skipped')).text).toContain(`${topic}/0/1`)
 
-  expect(await barnabasCommand('skip', 'skipped')).toEqual({
+  expect(await say('skip', 'skipped')).toEqual({
     status: 0,
     text: `skipped: skipped event stuck (${topic}/0/1), now a dead letter; Running`,
   })
@@ -130,7 +133,7 @@ test('B5: several partitions that exhaust at once are each named, nothing else i
     await expect.poll(() => admin.listTopics(), { timeout: 20_000 }).toContain(`${prefix}.held.several`)
   })
 
-  expect(await barnabasCommand('start', 'several')).toEqual({
+  expect(await say('start', 'several')).toEqual({
     status: 1,
     text: expect.stringContaining(
       `it is blocked at 2 events; say which with --event: ${topic}/0/0, ${topic}/1/0`,
@@ -138,12 +141,12 @@ test('B5: several partitions that exhaust at once are each named, nothing else i
   })
   answers.delete('left')
   answers.delete('right')
-  expect((await barnabasCommand('start', 'several', '--event', `${topic}/0/0`)).text).toContain(
+  expect((await say('start', 'several', '--event', `${topic}/0/0`)).text).toContain(
     `event left (${topic}/0/0) is attempted again; still blocked at ${topic}/1/0`,
   )
   // Nothing of it is attempted while it is blocked elsewhere.
   expect([attemptsOf('left'), attemptsOf('left-2'), attemptsOf('redriven')]).toEqual([[1], [], []])
-  expect((await barnabasCommand('start', 'several')).text).toContain('is attempted again; Running')
+  expect((await say('start', 'several')).text).toContain('is attempted again; Running')
   await receiver.until(() => ['left-2', 'right-2', 'redriven'].every((id) => attemptsOf(id).length === 1))
   // A fresh schedule begins at attempt 1.
   expect([attemptsOf('left'), attemptsOf('right')]).toEqual([
@@ -200,7 +203,7 @@ test('what is damaged loses nothing: a record of progress that cannot be read, a
     await admin.fetchTopicOffsets(topic)
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] })
   })
-  expect(await barnabasCommand('skip', 'damaged')).toMatchObject({ status: 0 })
+  expect(await say('skip', 'damaged')).toMatchObject({ status: 0 })
   const isSkipped = (record: FollowedRecord) =>
     isDeadLetter(record) && header(record, 'barnabas-source-topic') === topic && record.value === null
   const letter = (await topics.until((records) => records.some(isSkipped))).find(isSkipped)!

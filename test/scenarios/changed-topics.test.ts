@@ -3,8 +3,8 @@ import { connectKafka } from '@barnabas/kafka'
 import { beforeAll, expect, test } from 'vitest'
 import {
   apply,
+  barnabasCommand,
   createSourceTopic,
-  environment,
   lagOf,
   metric,
   removeEverything,
@@ -16,7 +16,6 @@ import { followControlTopics } from '../support/control-topics.ts'
 import type { ControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { createTopic, plainKafka, produce, randomName, testBrokers, withAdmin } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -124,8 +123,8 @@ test(
     expect(status.status).toBe('Running')
     expect(await metric(barnabas.url, 'barnabas_skipped_offsets_total', { subscription: id })).toBe(4)
     await barnabas.process.line(/"skippedOffsets":4.*records were deleted before they were read/)
-    const described = runProcess('services/cli/bin/barnabas', environment(prefix), ['describe', id])
-    expect(await described.exited).toBe(0)
-    expect(described.lines.join('\n')).toMatch(/skipped +4 offsets were gone before they could be read/)
+    const described = await barnabasCommand(prefix, ['describe', id])
+    expect(described.status).toBe(0)
+    expect(described.text).toMatch(/skipped +4 offsets were gone before they could be read/)
   },
 )

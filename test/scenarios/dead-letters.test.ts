@@ -2,14 +2,20 @@
 import { CloudEvent, Kafka as CloudEventsKafka } from 'cloudevents'
 import type { Message } from 'cloudevents'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import {
+  apply,
+  barnabasCommand,
+  createSourceTopic,
+  lagOf,
+  removeEverything,
+  startBarnabas,
+} from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent, structuredEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { createTopic, plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -357,8 +363,7 @@ describe('a subscription on the dead-letter topic', () => {
       .map(({ headers }) => headers['ce-deadletterreason'])
     expect(new Set(reasons)).toEqual(new Set(['UndeliverableDueToHttpBadRequest']))
     // Nobody is told by itself of what it tells.
-    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'tell', '--yes'])
-    expect(await exited).toBe(0)
+    expect(await barnabasCommand(prefix, ['delete', 'tell', '--yes'])).toMatchObject({ status: 0 })
   })
 })
 
@@ -429,8 +434,7 @@ describe('a dead letter that cannot be written', () => {
     await removed(gone)
     await produce(plainKafka(), source, [binaryEvent('follows-2', { type: 'refused' })])
     await barnabas.process.line(new RegExp(`${gone}.*a record cannot be written`))
-    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'follows', '--yes'])
-    expect(await exited).toBe(0)
+    expect(await barnabasCommand(prefix, ['delete', 'follows', '--yes'])).toMatchObject({ status: 0 })
     await apply(prefix, [written(there)])
     const inDefault = await readTopic(plainKafka(), `${prefix}.dead-letter`, (read) =>
       read.some((letter) => eventIdOf(letter) === 'follows-2'),

@@ -6,7 +6,7 @@ import { EventGridDeserializer } from '@azure/eventgrid'
 import { HTTP } from 'cloudevents'
 import type { CloudEvent } from 'cloudevents'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { apply, createSourceTopic, environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, barnabasCommand, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Written } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
@@ -15,7 +15,6 @@ import { structuredEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts'
 
@@ -208,10 +207,10 @@ test('A15: a dead letter keeps the bytes and headers of its source record, whate
   expect(answer).not.toContain(token)
 
   const args = ['dead-letters', 'list', '--event-id', 'eg', '-o', 'json']
-  const { exited, lines } = runProcess('services/cli/bin/barnabas', environment(prefix), args)
-  expect(await exited).toBe(0)
+  const { status, text } = await barnabasCommand(prefix, args)
+  expect(status).toBe(0)
   const event = { id: 'eg', source: '/t', type: 'paid' }
-  expect(JSON.parse(lines.join('\n'))).toMatchObject([{ subscription: 'refusing', event }])
+  expect(JSON.parse(text)).toMatchObject([{ subscription: 'refusing', event }])
 })
 
 describe('A20: headers of a subscription', () => {

@@ -4,12 +4,18 @@
  */
 import { decodeCommitMetadata } from '@barnabas/core'
 import { expect, test, vi } from 'vitest'
-import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import {
+  apply,
+  barnabasCommand,
+  createSourceTopic,
+  lagOf,
+  removeEverything,
+  startBarnabas,
+} from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName, readTopic } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import type { Answer } from '../support/receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { retryRecord } from '../support/retry-records.ts'
@@ -119,12 +125,11 @@ test(
     await receiver.until((requests) => requests.length === 8)
     await expect.poll(lag, { timeout: 20_000 }).toBeGreaterThan(400)
 
-    const described = runProcess('services/cli/bin/barnabas', environment(prefix), ['describe', 'slow'])
-    expect(await described.exited).toBe(0)
-    expect(described.lines.join('\n')).toMatch(/^held +[4-9]\d\d due retries wait for their turn$/m)
+    const described = await barnabasCommand(prefix, ['describe', 'slow'])
+    expect(described.status).toBe(0)
+    expect(described.text).toMatch(/^held +[4-9]\d\d due retries wait for their turn$/m)
 
-    const { exited } = runProcess('services/cli/bin/barnabas', environment(prefix), ['delete', 'slow', '--yes'])
-    expect(await exited).toBe(0)
+    expect(await barnabasCommand(prefix, ['delete', 'slow', '--yes'])).toMatchObject({ status: 0 })
     const letters = await followTopics(plainKafka(), [`${prefix}.dead-letter`])
     cleanUp(() => letters.stop())
     // What was under way ends as it ends; what waited behind it is attempted no more, and does not wait for that.

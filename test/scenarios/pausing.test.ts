@@ -1,13 +1,19 @@
 /** A subscription that an operator pauses and starts again (design, "Status of a subscription"; row B8 for the record of it). */
 import { beforeAll, expect, test } from 'vitest'
-import { apply, createSourceTopic, environment, lagOf, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import {
+  apply,
+  barnabasCommand,
+  createSourceTopic,
+  lagOf,
+  removeEverything,
+  startBarnabas,
+} from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics } from '../support/control-topics.ts'
 import type { ControlTopics, SeenStatus } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { plainKafka, produce, randomName } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { retryRecord } from '../support/retry-records.ts'
@@ -32,10 +38,7 @@ beforeAll(async () => {
   cleanUp(() => control.stop())
 })
 
-function barnabasCommand(...args: readonly string[]) {
-  const { exited, lines } = runProcess('services/cli/bin/barnabas', { ...environment(prefix), USER: 'ada' }, args)
-  return exited.then((status) => ({ status, text: lines.join('\n') }))
-}
+const say = (...args: readonly string[]) => barnabasCommand(prefix, args, { USER: 'ada' })
 
 const isPaused = ({ status }: SeenStatus) => status === 'Paused'
 const lastStatus = (id: string) => control.statusesOf(id).at(-1)
@@ -62,11 +65,11 @@ test('nothing of a paused one is attempted, due retries are held, kill -9 keeps 
     damaged.map((value) => ({ key: 'orders', value })),
   )
 
-  expect(await barnabasCommand('pause', 'orders')).toEqual({ status: 0, text: 'orders Paused: paused by ada' })
+  expect(await say('pause', 'orders')).toEqual({ status: 0, text: 'orders Paused: paused by ada' })
   const paused = await control.untilStatus('orders', isPaused)
   expect((await control.stored('orders'))['generation']).toBe(paused.generation)
-  expect((await barnabasCommand('get', 'orders')).text).toContain('Paused')
-  expect(await barnabasCommand('pause', 'orders')).toEqual({
+  expect((await say('get', 'orders')).text).toContain('Paused')
+  expect(await say('pause', 'orders')).toEqual({
     status: 0,
     text: 'orders Paused, as it was before: paused by ada',
   })
@@ -90,7 +93,7 @@ test('nothing of a paused one is attempted, due retries are held, kill -9 keeps 
   await receiver.until((requests) => requests.filter(({ path }) => path === '/other').length === 2)
   expect(receiver.requests.filter(({ path }) => path !== '/other').map(({ eventId }) => eventId)).toEqual(['before'])
 
-  expect(await barnabasCommand('start', 'orders')).toEqual({ status: 0, text: 'orders Running, no longer paused' })
+  expect(await say('start', 'orders')).toEqual({ status: 0, text: 'orders Running, no longer paused' })
   await receiver.until(() => ['due-1', 'due-2', 'due-3'].every((id) => attemptsOf(id).length === 1))
   await receiver.until(() => receiver.of('behind').some(({ path }) => path !== '/other'))
   expect(['due-1', 'due-2', 'due-3'].map(attemptsOf)).toEqual([[4], [4], [4]])
@@ -107,10 +110,10 @@ test('apply --paused creates one that is paused from its first moment; deleted a
   await expect(apply(prefix, [later], {}, ['--paused'])).rejects.toThrow(/later: --paused .* `barnabas pause later`/)
   expect(attemptsOf('first')).toEqual([])
 
-  expect(await barnabasCommand('start', 'later')).toEqual({ status: 0, text: 'later Running, no longer paused' })
+  expect(await say('start', 'later')).toEqual({ status: 0, text: 'later Running, no longer paused' })
   await receiver.until(() => attemptsOf('first').length === 1)
-  expect(await barnabasCommand('pause', 'later')).toMatchObject({ status: 0 })
-  expect(await barnabasCommand('delete', 'later', '--yes')).toMatchObject({ status: 0 })
+  expect(await say('pause', 'later')).toMatchObject({ status: 0 })
+  expect(await say('delete', 'later', '--yes')).toMatchObject({ status: 0 })
   await control.untilRemoved('later')
   await apply(prefix, [later])
   await expect.poll(() => lastStatus('later')?.status, { timeout: 10_000 }).toBe('Running')
@@ -124,20 +127,20 @@ test('B5: a blocked one that is paused and started is blocked still', async () =
   await apply(prefix, [{ id: 'blocked', topics: [topic], sink: receiver.url, faultTolerance: 'prohibited', retry }])
   await produce(plainKafka(), topic, [binaryEvent('stuck')])
   await control.untilStatus('blocked', ({ status }) => status === 'Ready')
-  const paused = await barnabasCommand('pause', 'blocked')
+  const paused = await say('pause', 'blocked')
   expect(paused).toMatchObject({ status: 0 })
   expect(paused.text).toMatch(/^blocked Paused: paused by ada; once started: blocked at event stuck/)
-  const started = await barnabasCommand('start', 'blocked')
+  const started = await say('start', 'blocked')
   expect(started).toMatchObject({ status: 0 })
   expect(started.text).toMatch(/^blocked Ready, no longer paused: blocked at event stuck/)
   expect(attemptsOf('stuck')).toEqual([1])
   answers.delete('stuck')
-  expect((await barnabasCommand('start', 'blocked')).text).toContain('is attempted again')
+  expect((await say('start', 'blocked')).text).toContain('is attempted again')
   await receiver.until(() => attemptsOf('stuck').length === 2)
 })
 
 test('a subscription that there is not is refused by name', async () => {
-  const { status, text } = await barnabasCommand('pause', 'orderz')
+  const { status, text } = await say('pause', 'orderz')
   expect(status).toBe(1)
   expect(text).toContain('there is no subscription "orderz"; did you mean orders?')
 })

@@ -1,6 +1,6 @@
 /** Where a subscription starts, in its first life and in the next: design, "Offsets"; interface, `from` and `generation`. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { apply, createSourceTopic, environment, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import { apply, barnabasCommand, createSourceTopic, removeEverything, startBarnabas } from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { followControlTopics, writeSubscription } from '../support/control-topics.ts'
@@ -9,7 +9,6 @@ import { binaryEvent } from '../support/events.ts'
 import { followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
 import { plainKafka, produce, randomName, withAdmin } from '../support/kafka.ts'
-import { runProcess } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Receiver } from '../support/receiver.ts'
 
@@ -178,15 +177,12 @@ test('a subscription that has lost its committed offsets never jumps: Start Fail
   await restart(() => send(topic, ['six']))
   await barnabas.process.line(new RegExp(`"subscription":"${id}".*has lost its committed offset`))
   expect(arrivalsAt('/lost').toSorted()).toEqual(['one', 'three', 'two'])
-  const start = async () => {
-    const command = runProcess('services/cli/bin/barnabas', environment(prefix), ['start', id])
-    return { status: await command.exited, said: command.lines.join('\n') }
-  }
+  const start = () => barnabasCommand(prefix, ['start', id])
   const refused = await start()
   expect(refused.status).toBe(1)
-  expect(refused.said).toContain(`${id}: Start Failed: the group ${groupOf(id)} has lost its committed offset`)
+  expect(refused.text).toContain(`${id}: Start Failed: the group ${groupOf(id)} has lost its committed offset`)
   await setOffset(groupOf(id), topic, 4)
-  expect(await start()).toEqual({ status: 0, said: `${id} Running` })
+  expect(await start()).toEqual({ status: 0, text: `${id} Running` })
   await receiver.until(() => arrivalsAt('/lost').length >= 5)
   expect(arrivalsAt('/lost').toSorted()).toEqual(['five', 'one', 'six', 'three', 'two'])
 })

@@ -51,6 +51,16 @@ export async function startBarnabas(prefix: string, env: Record<string, string> 
   }
 }
 
+/** A command of the command line, to its end: how it ended, and all that it printed. */
+export async function barnabasCommand(
+  prefix: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ readonly status: number | null; readonly text: string }> {
+  const { exited, lines } = runProcess('services/cli/bin/barnabas', { ...environment(prefix), ...env }, args)
+  return { status: await exited, text: lines.join('\n') }
+}
+
 /** `barnabas apply`: resolves when every one of the subscriptions is `Running`. They have `probation: none` unless they say otherwise. */
 export async function apply(
   prefix: string,
@@ -65,8 +75,8 @@ export async function apply(
     const written = subscriptions.map((subscription) => ({ probation: 'none', ...subscription }))
     await writeFile(file, JSON.stringify(written))
     const command = ['apply', '-f', file, ...args]
-    const { exited, lines } = runProcess('services/cli/bin/barnabas', { ...environment(prefix), ...env }, command)
-    if ((await exited) !== 0) throw new Error(`barnabas ${command.join(' ')}:\n${lines.join('\n')}`)
+    const { status, text } = await barnabasCommand(prefix, command, env)
+    if (status !== 0) throw new Error(`barnabas ${command.join(' ')}:\n${text}`)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

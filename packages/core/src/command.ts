@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { jsonOf } from './json-text.ts'
+import { saidAtSchema } from './pause.ts'
 
 const said = {
   subscription: z.string().min(1).max(249),
   /** Who said it, for the record of what operators did. */
   by: z.string().max(1_000),
   /** RFC 3339 in UTC with milliseconds. */
-  at: z.iso.datetime({ precision: 3 }),
+  at: saidAtSchema,
 }
 
 /** Which block is meant: one that comes later at the same event has another `since`. */

@@ -112,7 +112,7 @@ export type { DelayStep, EventGridDefaults, RetryPolicy, RetryPreset, RetrySpec 
 export { sameSubscription } from './same-subscription.ts'
 export { startOffsetOf } from './start-offsets.ts'
 export type { StartOffsets } from './start-offsets.ts'
-export { createdFacts, mergedFacts, nothingSaid, sayAt } from './pause.ts'
+export { factsOfLife, mergedFacts, nothingSaid, sayAt } from './pause.ts'
 export type { Pause, PauseFacts } from './pause.ts'
 export { isResting, restedMs } from './resting.ts'
 export { blockedNamedMax, nextStatus, parseStatus, subscriptionStatuses } from './status.ts'

@@ -1,4 +1,8 @@
+import * as z from 'zod'
 import { oneLine } from './one-line.ts'
+
+/** When something was said: all of them in one form, so that the order of the texts is that of the times. */
+export const saidAtSchema = z.iso.datetime({ precision: 3 })
 
 /** By which `pause` a subscription rests: when it was said, RFC 3339 in UTC with milliseconds, and by whom. */
 export interface Pause {
@@ -29,6 +33,16 @@ export function mergedFacts(one: PauseFacts, other: PauseFacts): PauseFacts {
 export function createdFacts(generation: number, createdPausedBy: string | undefined): PauseFacts {
   if (createdPausedBy === undefined) return nothingSaid
   return { paused: { at: timeOf(generation), by: createdPausedBy }, started: null }
+}
+
+/** What is known of a life, be it that it was created paused or that its status tells more. */
+export function factsOfLife(
+  generation: number,
+  createdPausedBy: string | undefined,
+  status: (PauseFacts & { readonly generation: number }) | null,
+): PauseFacts {
+  const created = createdFacts(generation, createdPausedBy)
+  return status?.generation === generation ? mergedFacts(status, created) : created
 }
 
 /**

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { handshakeSchema } from './handshake.ts'
 import type { Handshake } from './handshake.ts'
 import { jsonOf } from './json-text.ts'
-import { mergedFacts, pausedText } from './pause.ts'
+import { mergedFacts, pausedText, saidAtSchema } from './pause.ts'
 import type { Pause, PauseFacts } from './pause.ts'
 
 export const subscriptionStatuses = ['Ready', 'Starting', 'Running', 'Paused', 'Start Failed'] as const
@@ -50,12 +50,8 @@ const statusRecordSchema = z.object({
   probation: z.object({ cause: z.string(), since: z.string(), until: z.string() }).nullable().default(null),
   parked: z.int().default(0),
   blocked: z.array(blockedEventSchema).default([]).catch([]),
-  started: z.iso.datetime({ precision: 3 }).nullable().default(null).catch(null),
-  paused: z
-    .object({ at: z.iso.datetime({ precision: 3 }), by: z.string() })
-    .nullable()
-    .default(null)
-    .catch(null),
+  started: saidAtSchema.nullable().default(null).catch(null),
+  paused: z.object({ at: saidAtSchema, by: z.string() }).nullable().default(null).catch(null),
   history: z.array(statusChangeSchema),
 })
 

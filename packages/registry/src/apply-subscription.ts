@@ -14,7 +14,10 @@ export interface ApplyOptions {
   readonly now: () => number
 }
 
-export type ApplyHow = Pick<ApplyInput, 'force' | 'pausedBy'>
+export interface ApplyHow extends Pick<ApplyInput, 'force' | 'pausedBy'> {
+  /** Plan it, and write nothing. */
+  readonly dryRun: boolean
+}
 
 export type ApplyResult =
   | { readonly kind: 'created' | 'changed' | 'unchanged'; readonly life: SubscriptionLife }
@@ -35,7 +38,7 @@ export interface WriteFailure {
 export async function applySubscription(
   parsed: ValidSubscription,
   { admin, producer, registry, statuses, names, now }: ApplyOptions,
-  { force, dryRun, pausedBy }: ApplyHow & { readonly dryRun: boolean },
+  { force, dryRun, pausedBy }: ApplyHow,
 ): Promise<ApplyResult> {
   const { id, topics } = parsed.subscription
   await registry.caughtUp()

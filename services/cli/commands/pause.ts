@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sayAt } from '@barnabas/core'
-import type { StatusRecord } from '@barnabas/core'
 import type { Command } from 'commander'
 import { readSurroundings, withCluster } from '../cluster.ts'
 import { findSubscription } from '../find-subscription.ts'
@@ -8,13 +6,9 @@ import { generationOf, knownFacts } from '../known-facts.ts'
 import { operatorOf, putOnRecord } from '../operator.ts'
 import { Refusal } from '../refusal.ts'
 import { openStore } from '../store.ts'
-import type { Store } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
+import { untilStatus } from '../until-status.ts'
 import { outputOption } from './output-option.ts'
-
-/** How long a dispatcher is waited for. */
-const answeredWithinMs = 30_000
-const lookEveryMs = 50
 
 interface PauseOptions {
   readonly output?: 'json'
@@ -45,21 +39,13 @@ async function pause(terminal: Terminal, id: string, { output }: PauseOptions): 
       const command = { command: 'pause', subscription: id, by: operatorOf(terminal), at } as const
       await putOnRecord(cluster, generation === 0 ? command : { ...command, generation })
     }
-    const status = await pausedStatus(store, id, at)
+    // The first that has heard it, be it that a start was said since.
+    const status = await untilStatus(store, id, ({ paused, started }) =>
+      [paused?.at ?? '', started ?? ''].some((time) => time >= at),
+    )
     if (status === null) throw new Refusal(`${id}: no dispatcher answers; one that runs later pauses it by itself`)
     if (output === 'json') return terminal.print(JSON.stringify({ id, status }, null, 2))
     if (status.status !== 'Paused') throw new Refusal(`${id}: ${status.status}: somebody has said start since`)
     terminal.print(`${id} Paused${isPaused ? ', as it was before' : ''}: ${status.reason}`)
   })
-}
-
-/** The first status that has heard what was said at `at`; null when none comes in time. */
-async function pausedStatus({ statuses }: Store, id: string, at: string): Promise<StatusRecord | null> {
-  const deadline = Date.now() + answeredWithinMs
-  while (Date.now() < deadline) {
-    const status = statuses.get(id)
-    if (status !== null && [status.paused?.at ?? '', status.started ?? ''].some((time) => time >= at)) return status
-    await sleep(lookEveryMs)
-  }
-  return null
 }
