@@ -2,6 +2,7 @@ import { blobLimits } from '@barnabas/core'
 import type { Logger } from '@barnabas/delivery'
 import type { BlobSink } from './blob-sink.ts'
 import type { Blob } from './blob-window.ts'
+import { pause } from './pause.ts'
 
 /** Why dead letters got into no blob. */
 export type GivenUpReason = 'ContainerNotFound' | 'Unavailable'
@@ -108,16 +109,4 @@ export function createBlobWriter(options: BlobWriterOptions): BlobWriter {
       }
     },
   }
-}
-
-function pause(pauseMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, pauseMs)
-    signal.addEventListener('abort', end)
-  })
 }

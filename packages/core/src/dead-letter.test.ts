@@ -91,12 +91,14 @@ test('its headers are those of the reference', () => {
   const [redriven] = deadLetterRecords({
     ...letter,
     blob: 'archive/letters',
+    target: 'kafka://audit/letters',
     state: { ...state, redrives: 2, skips: 1 },
   })
   const documented = Object.entries(deliveryHeaders).filter(([, { deadLetter }]) => deadLetter)
   expect(own(redriven.headers).toSorted()).toEqual(documented.map(([name]) => name).toSorted())
   expect(String(redriven.headers['barnabas-redrives'])).toBe('2')
   expect(String(redriven.headers['barnabas-dead-letter-blob'])).toBe('archive/letters')
+  expect(String(redriven.headers['barnabas-dead-letter-target'])).toBe('kafka://audit/letters')
 })
 
 test.each(deadLetterReasons)('A13: the reason %s goes on the wire as it stands', (reason) => {

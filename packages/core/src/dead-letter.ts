@@ -21,6 +21,8 @@ export interface DeadLetter {
   readonly responseBody?: Buffer | null
   /** Into which blobs it belongs too: `account/container`. */
   readonly blob?: string
+  /** Where it is carried to, as `targetText` writes it. */
+  readonly target?: string
   /** The bytes of delivery headers that could not be read. */
   readonly damaged?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>
 }
@@ -61,6 +63,7 @@ function deadLetterHeaders(letter: DeadLetter): RecordHeaders {
   put(headers, 'barnabas-dead-letter-time', rfc3339(letter.time))
   if (letter.destination !== undefined) put(headers, 'barnabas-destination', letter.destination)
   if (letter.blob !== undefined) put(headers, 'barnabas-dead-letter-blob', letter.blob)
+  if (letter.target !== undefined) put(headers, 'barnabas-dead-letter-target', letter.target)
   if (letter.responseBody) put(headers, 'barnabas-response-body', utf8Prefix(letter.responseBody, responseBodyBytesMax))
   for (const [name, bytes] of Object.entries(letter.damaged ?? {})) {
     headers[`barnabas-malformed-${name.slice('barnabas-'.length)}`] = bytes

@@ -247,6 +247,7 @@ describe('damage', () => {
     'barnabas-dead-letter-reason': [],
     'barnabas-dead-letter-time': [],
     'barnabas-dead-letter-blob': [],
+    'barnabas-dead-letter-target': [],
     'barnabas-response-body': [],
   } satisfies Record<DeliveryHeader, string[]>
 

@@ -30,6 +30,7 @@ export const deliveryHeaders = {
   'barnabas-dead-letter-reason': { retry: 'never', deadLetter: true },
   'barnabas-dead-letter-time': { retry: 'never', deadLetter: true },
   'barnabas-dead-letter-blob': { retry: 'never', deadLetter: true },
+  'barnabas-dead-letter-target': { retry: 'never', deadLetter: true },
   'barnabas-response-body': { retry: 'never', deadLetter: true },
 } as const satisfies Record<string, { retry: 'required' | 'optional' | 'never'; deadLetter: boolean }>
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseDeadLetterArn } from './eventbridge-dead-letter.ts'
 import { parseSubscription } from './parse-subscription.ts'
 import { sameSubscription } from './same-subscription.ts'
 
@@ -65,6 +64,20 @@ test('B1: the body of CreateEventStreaming is a subscription', () => {
 
 test('its RPC spelling, with JSON in strings, is the same', () => {
   expect(sameSubscription(read(sample('rpc-spelling')), read(sample('kafka-to-https')))).toBe(true)
+})
+
+test.each([
+  ['acs:alikafka:cn-hangzhou:1:instance/i-1/topic/letters', { topic: 'letters' }],
+  ['acs:alikafka:cn-hangzhou:1:/instances/i-1/topic/letters', { topic: 'letters' }],
+  [' Acs:alikafka:cn-hangzhou:1:instance/audit/topic/letters\n', 'audit'],
+  ['acs:alikafka:::instance/audit/topic/letters', 'audit'],
+])('B7: the DeadLetterQueue %j of a source in the instance i-1', (Arn, expected) => {
+  const document = { ...least, ...source({ InstanceId: 'i-1' }), ...options({ DeadLetterQueue: { Arn } }) }
+  const { written, subscription } = read(document)
+  if (typeof expected === 'object') return expect(written.deadLetter).toEqual(expected)
+  expect(written.deadLetter).toEqual({ target: Arn.trim() })
+  const target = { kind: 'kafka', connection: expected, resource: 'letters' }
+  expect(subscription.deadLetter).toMatchObject({ topic: 'barnabas.dead-letter', target })
 })
 
 test('B1, B4, B6: what is not said is BACKOFF_RETRY, ALL and no dead letters, which is warned of', () => {
@@ -289,14 +302,17 @@ test.each<[fields: object, message: string]>([
   [retries({ MaximumEventAgeInSeconds: 0 }), 'MaximumEventAgeInSeconds: 0 is not a whole number from 1 to 86400'],
   [retries({ MaximumEventAgeInSeconds: 86_401 }), '86401 is not a whole number from 1 to 86400'],
   [options({ DeadLetterQueue: { Network: 'x' } }), 'RunOptions.DeadLetterQueue.Arn: is missing'],
-  [options({ DeadLetterQueue: { Arn: 'arn:aws:sqs:eu:1:q' } }), 'is not the ARN of a queue, topic or bus of Alibaba'],
+  [
+    options({ DeadLetterQueue: { Arn: 'arn:aws:sqs:eu:1:q' } }),
+    'names something of AWS, where no dead letters are carried',
+  ],
   [
     options({ DeadLetterQueue: { Arn: 'acs:mns:r:1:/queues/q' } }),
     'Simple Message Queue for dead letters is not available',
   ],
   [
-    options({ DeadLetterQueue: { Arn: 'acs:alikafka:r:1:instance/other/topic/t' } }),
-    'a Kafka topic of another instance for dead letters is not available in this version',
+    options({ DeadLetterQueue: { Arn: 'kafka://audit/t' } }),
+    '"kafka://audit/t" is no ARN; write deadLetter: { target: kafka://audit/t } beside RunOptions',
   ],
 ])('%j is refused', (fields, message) => {
   const found = messages({ ...least, ...fields })
@@ -310,7 +326,7 @@ test.each<[name: string, problems: readonly string[]]>([
     [
       'Source.SourceMNSParameters: Simple Message Queue is not read here; let a connector',
       'Sink.SinkMNSParameters: Simple Message Queue gets nothing from here; let an HTTP endpoint',
-      'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; leave',
+      'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; write',
     ],
   ],
   [
@@ -336,21 +352,4 @@ test.each<[name: string, problems: readonly string[]]>([
   const found = messages(sample(name))
   expect(found).toEqual(problems.map((each): unknown => expect.stringContaining(each)))
   expect(found.join('\n')).not.toContain('hunter2')
-})
-
-test.each([
-  ['acs:mns:cn-hangzhou:1:/queues/q', { kind: 'smq' }],
-  ['acs:mns:cn-hangzhou:1:queues/q', { kind: 'smq' }],
-  ['Acs:mns:cn-hangzhou:1:/queues/q', { kind: 'smq' }],
-  ['acs:mq:cn-hangzhou:1:/instances/MQ_INST_1_x/topic/t', { kind: 'rocketmq' }],
-  [
-    'acs:alikafka:cn-hangzhou:1:instance/alikafka_post-cn-1/topic/t',
-    { kind: 'kafka', instance: 'alikafka_post-cn-1', topic: 't' },
-  ],
-  ['acs:eventbridge:cn-hangzhou:1:eventbus/b', { kind: 'bus' }],
-  ['acs:ram::1:role/x', null],
-  ['acs:mns:cn-hangzhou:1:/queues/', null],
-  ['', null],
-])('the ARN %s', (arn, target) => {
-  expect(parseDeadLetterArn(arn)).toEqual(target)
 })

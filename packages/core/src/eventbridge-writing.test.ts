@@ -81,6 +81,8 @@ test.each<[what: string, fields: object]>([
       },
     },
   ],
+  ['a target of dead letters', { deadLetter: { target: 'kafka://audit/letters', responseBody: false } }],
+  ['an ARN as target', { deadLetter: { target: 'acs:alikafka:cn-a:1:instance/audit/topic/letters' } }],
   ['another schedule', { retry: { schedule: ['1s', '5m'], neverOn: [400] } }],
   ['a schedule of its own with fractions', { retry: { schedule: 'backoff', timeToLive: '1500ms' } }],
   ['half a retry', { retry: { maxAttempts: 3 } }],
@@ -142,4 +144,11 @@ test('a Kafka sink is said in its words alone, with the brokers of its cluster',
     document: { ...document, FilterPattern: '{}' },
     notes: [],
   })
+})
+
+test('B7: a topic of another instance for dead letters is said in its words', () => {
+  const Arn = 'acs:alikafka:cn-hangzhou:1:instance/audit/topic/letters'
+  const { document } = writeEventBridge(read({ ...least, deadLetter: { target: Arn } }), null, known)
+  expect(document['RunOptions']).toMatchObject({ DeadLetterQueue: { Arn } })
+  expect(document['deadLetter']).toBeUndefined()
 })

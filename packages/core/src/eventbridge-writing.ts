@@ -84,7 +84,7 @@ function sinkOf(sink: string, { clusters }: KnownKafka): Fields {
 
 /** What can be said in EventBridge's words, in parts of which each is left out where it is refused. */
 function expressible(written: Fields, subscription: ReadSubscription['subscription']): readonly Fields[] {
-  const { from, filters, concurrency, retry, faultTolerance, batch, rate, transform } = written
+  const { from, filters, concurrency, retry, faultTolerance, batch, rate, transform, deadLetter } = written
   const parts: Fields[] = []
   if (isMapping(transform)) {
     const isKafka = kafkaSinkOf(subscription.sink) !== null
@@ -108,6 +108,9 @@ function expressible(written: Fields, subscription: ReadSubscription['subscripti
     const seconds = (parseDuration(batch['window']) ?? 0) / 1_000
     if (batch['maxEvents'] !== undefined) parts.push(batchWindow({ CountBasedWindow: batch['maxEvents'] }))
     if (seconds > 0) parts.push(batchWindow({ TimeBasedWindow: seconds }))
+  }
+  if (isMapping(deadLetter) && typeof deadLetter['target'] === 'string') {
+    parts.push({ RunOptions: { DeadLetterQueue: { Arn: deadLetter['target'] } } })
   }
   const perSecond = typeof rate === 'string' ? /^(\d+)\/s$/.exec(rate)?.[1] : undefined
   if (perSecond !== undefined) parts.push({ RunOptions: { Throttling: Number(perSecond) } })

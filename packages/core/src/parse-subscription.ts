@@ -1,5 +1,6 @@
 import type { ApiDestinations } from './api-destinations.ts'
 import { eventTypeDefault } from './custom-event.ts'
+import { parseDeadLetterTarget } from './dead-letter-target.ts'
 import { parseDuration } from './duration.ts'
 import { isEventGrid } from './event-grid-envelope.ts'
 import { translateEventGrid } from './event-grid-notation.ts'
@@ -261,7 +262,13 @@ function deadLetterOf({ deadLetter }: WrittenSubscription, defaultTopic: string)
     topic: deadLetter?.topic ?? defaultTopic,
     responseBody: deadLetter?.responseBody ?? true,
     ...(deadLetter?.blob === undefined ? {} : { blob: deadLetter.blob }),
+    ...targetOf(deadLetter?.target),
   }
+}
+
+function targetOf(text: string | undefined): Pick<NonNullable<Subscription['deadLetter']>, 'target'> {
+  const read = text === undefined ? null : parseDeadLetterTarget(text)
+  return read?.kind === 'target' ? { target: read.target } : {}
 }
 
 function warningsOf(written: WrittenSubscription, deadLetter: Subscription['deadLetter']): string[] {

@@ -58,8 +58,8 @@ test.each<[string, object, string]>([
   ['a field of the wrong type', { mode: 5 }, 'mode: 5 is not known; one of binary, structured'],
   [
     'a value that a later version builds',
-    { deadLetter: { target: 'x' } },
-    'deadLetter.target: is not available in this version',
+    { filters: [{ sql: 'a = 1' }] },
+    'filters[0].sql: is not available in this version',
   ],
 ])('%s is refused, and the life is known', (_, change, message) => {
   expect(parseStoredSubscription(stored({ ...fields, ...life, ...change }), 'orders')).toMatchObject({

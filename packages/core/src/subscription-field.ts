@@ -35,11 +35,6 @@ export function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
   })
 }
 
-/** A field of a later version whose every value is refused by name. */
-export function notAvailable(_value: unknown, report: Report): undefined {
-  return report('is not available in this version')
-}
-
 /** A value as a message shows it: JSON of at most 80 characters. */
 export function shown(value: unknown): string {
   let text: string | undefined

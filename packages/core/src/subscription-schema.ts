@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { blobAccountProblem, blobContainerProblem } from './dead-letter-blob.ts'
+import { readDeadLetterTarget } from './dead-letter-target.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { readKafkaSink } from './kafka-sink.ts'
 import { handshakeForms } from './handshake-form.ts'
@@ -12,7 +13,7 @@ import { readFilters } from './subscription-filters.ts'
 import { endpointKinds } from './retry-policy.ts'
 import { readRate } from './rate.ts'
 import type { Report } from './subscription-field.ts'
-import { field, mapping, notAvailable, readList, readNumber, readText, shown } from './subscription-field.ts'
+import { field, mapping, readList, readNumber, readText, shown } from './subscription-field.ts'
 import { readHeaders } from './subscription-headers.ts'
 import { readClientErrors, readProbationLengths, readProbationSteps } from './subscription-probation.ts'
 import { readNeverOn, readSchedule } from './subscription-schedule.ts'
@@ -51,7 +52,7 @@ const deadLetterSchema = mapping({
   topic: field((value, report) => readTopic(value, report)).optional(),
   responseBody: field(readBoolean).optional(),
   blob: blobSchema.optional(),
-  target: field(notAvailable).optional(),
+  target: field(readDeadLetterTarget).optional(),
 })
 
 /**

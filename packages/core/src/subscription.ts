@@ -1,5 +1,6 @@
 import type { BatchLimits } from './batch.ts'
 import type { BlobTarget } from './dead-letter-blob.ts'
+import type { DeadLetterTarget } from './dead-letter-target.ts'
 import type { InputSchemaMapping } from './custom-event.ts'
 import type { DeliveryAttribute } from './delivery-attributes.ts'
 import type { Filter } from './filter.ts'
@@ -63,6 +64,8 @@ export interface Subscription {
     readonly responseBody: boolean
     /** Where the dead-letter service writes them too. */
     readonly blob?: BlobTarget
+    /** Where the dead-letter service carries them to. */
+    readonly target?: DeadLetterTarget
   } | null
 }
 

@@ -27,6 +27,7 @@ export interface DeadLetterDetails {
   readonly destination?: string
   readonly responseBody?: Buffer | null
   readonly blob?: string
+  readonly target?: string
 }
 
 export type CarriedOut =

@@ -1,6 +1,7 @@
 import {
   afterAttempt,
   blobTargetText,
+  targetText,
   countedAttempts,
   destinationForDisplay,
   lateAnswerWithinMs,
@@ -234,12 +235,13 @@ export function createDeliverer(options: DeliverOptions): Deliverer {
   function deadLetterDetails(subscription: Subscription | null, result: AttemptResult | null): DeadLetterDetails {
     const { defaultDeadLetterTopic, presentOf } = options
     if (subscription === null) return { topic: () => defaultDeadLetterTopic }
-    const { responseBody: keepsBody = true, blob } = subscription.deadLetter ?? {}
+    const { responseBody: keepsBody = true, blob, target } = subscription.deadLetter ?? {}
     return {
       topic: () => presentOf(subscription)?.deadLetter?.topic ?? defaultDeadLetterTopic,
       destination: destinationOf(subscription),
       responseBody: keepsBody ? (result?.responseBody ?? null) : null,
       ...(blob === undefined ? {} : { blob: blobTargetText(blob) }),
+      ...(target === undefined ? {} : { target: targetText(target) }),
     }
   }
 

@@ -10,7 +10,7 @@ export interface KafkaSinks {
   /** The sender of every subscription: those to Kafka topics go there, all others to `webhooks`. */
   senderBeside(webhooks: Sender): Sender
   /** Why nothing can be delivered, as far as this process knows without asking anybody; null for nothing. */
-  problemOf(subscription: Pick<Subscription, 'sink' | 'topics'>): string | null
+  problemOf(subscription: Pick<Subscription, 'sink' | 'topics' | 'deadLetter'>): string | null
   /** The same after asking the sink's Kafka, for at most three seconds. */
   lookAt(sink: string): Promise<string | null>
   close(): Promise<void>
@@ -33,6 +33,15 @@ export function createKafkaSinks({ kafka, brokers, clusters, names, findSecret }
   const sender = createKafkaSender({ clientOf, findSecret, now: Date.now })
   const own = new Set(brokers.map((each) => each.toLowerCase()))
 
+  /** `topics` are those that the subscription reads, in one way or another. */
+  function problemOfCluster(cluster: string, topic: string, topics: readonly string[]): string | null {
+    const client = clusters.client(cluster)
+    if (client.kind === 'unknown') return client.message
+    const isOwn = clusters.brokersOf(cluster)?.some((each) => own.has(each.toLowerCase())) ?? false
+    const problem = isOwn ? problemOfOwnTopic(topic, topics, names.prefix) : null
+    return problem === null ? null : `the cluster ${cluster} is the Kafka that we work on, and ${problem}`
+  }
+
   return {
     senderBeside: (webhooks) => ({
       attempt(events, options) {
@@ -40,14 +49,14 @@ export function createKafkaSinks({ kafka, brokers, clusters, names, findSecret }
         return sender.attempt(events, options)
       },
     }),
-    problemOf({ sink, topics }) {
+    problemOf({ sink, topics, deadLetter }) {
       const { cluster = null, topic = '' } = kafkaSinkOf(sink) ?? {}
-      if (cluster === null) return null
-      const client = clusters.client(cluster)
-      if (client.kind === 'unknown') return `sink: ${client.message}`
-      const isOwn = clusters.brokersOf(cluster)?.some((each) => own.has(each.toLowerCase())) ?? false
-      const problem = isOwn ? problemOfOwnTopic(topic, topics, names.prefix) : null
-      return problem === null ? null : `sink: the cluster ${cluster} is the Kafka that we work on, and ${problem}`
+      const ofSink = cluster === null ? null : problemOfCluster(cluster, topic, topics)
+      if (ofSink !== null) return `sink: ${ofSink}`
+      const { target } = deadLetter ?? {}
+      if (deadLetter === null || target?.kind !== 'kafka') return null
+      const ofTarget = problemOfCluster(target.connection, target.resource, [...topics, deadLetter.topic])
+      return ofTarget === null ? null : `deadLetter.target: ${ofTarget}`
     },
     lookAt: (sink) => sender.problemOf(sink, lookForMs),
     close: () => sender.close(),

@@ -26,6 +26,12 @@ export interface Metrics {
   blobWritten(subscription: string, events: number): void
   /** So many dead letters that got into no blob. */
   blobGivenUp(subscription: string, reason: string, events: number): void
+  /** So many dead letters that a target has taken. */
+  carried(target: string, letters: number): void
+  /** A dead letter that a target refuses for good. */
+  refusedByTarget(target: string, subscription: string): void
+  /** How far a target is behind, in records; null when nothing is carried to it any more. */
+  targetLag(target: string, records: number | null): void
   /** An event that no filter of a subscription let through. */
   filtered(): void
   /** Offsets of a source topic that were gone before they could be read. */
@@ -101,6 +107,13 @@ export function createMetrics(): Metrics {
   const blobGivenUp = new Counter(
     named('dead_letter_blob_given_up_total', 'Dead letters that got into no blob.', 'subscription', 'reason'),
   )
+  const carried = new Counter(named('dead_letters_carried_total', 'Dead letters that a target has taken.', 'target'))
+  const refusedByTarget = new Counter(
+    named('dead_letters_refused_total', 'Dead letters that a target refuses for good.', 'target', 'subscription'),
+  )
+  const targetLag = new Gauge(
+    named('dead_letter_target_lag', 'Records of dead-letter topics that a target is behind.', 'target'),
+  )
   const filtered = new Counter(named('events_filtered_total', 'Events that a filter did not let through.'))
   const skipped = new Counter(
     named('skipped_offsets_total', 'Offsets that were gone before they could be read.', 'subscription'),
@@ -175,6 +188,12 @@ export function createMetrics(): Metrics {
       blobs.inc({ subscription: labelOf(subscription) })
       blobEvents.inc({ subscription: labelOf(subscription) }, events)
     },
+    carried: (target, letters) => carried.inc({ target }, letters),
+    targetLag(target, records) {
+      if (records === null) targetLag.remove({ target })
+      else targetLag.set({ target }, records)
+    },
+    refusedByTarget: (target, subscription) => refusedByTarget.inc({ target, subscription: labelOf(subscription) }),
     blobGivenUp: (subscription, reason, events) =>
       blobGivenUp.inc({ subscription: labelOf(subscription), reason }, events),
     filtered: () => filtered.inc(),
@@ -185,7 +204,7 @@ export function createMetrics(): Metrics {
       inFlightByLabel.delete(subscription)
       oldest.forget(subscription)
       const counted = [matched, attempts, verdicts, delivered, batchesSplit, withdrawn, deadLetters, dropped, skipped]
-      for (const metric of [...counted, blobs, blobEvents, blobGivenUp, inFlight, oldestAge]) {
+      for (const metric of [...counted, blobs, blobEvents, blobGivenUp, refusedByTarget, inFlight, oldestAge]) {
         const { values } = await metric.get()
         for (const { labels } of values) if (labels['subscription'] === subscription) metric.remove(labels)
       }

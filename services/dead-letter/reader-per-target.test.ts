@@ -1,16 +1,19 @@
-import { blobLimits } from '@barnabas/core'
+import { blobLimits, blobTargetText } from '@barnabas/core'
 import type { BlobTarget } from '@barnabas/core'
 import { expect, test } from 'vitest'
-import { createBlobReaders } from './blob-readers.ts'
-import type { WantedBlobs } from './blob-readers.ts'
+import { createReaderPerTarget } from './reader-per-target.ts'
+import type { Wanted } from './reader-per-target.ts'
 
 const existing = new Set(['a', 'b', 'c'])
 const letters: BlobTarget = { account: 'archive', container: 'letters' }
 
-function readersOf(wanted: WantedBlobs[]) {
+function readersOf(wanted: Wanted<BlobTarget>[]) {
   const steps: string[] = []
   const errors: string[] = []
-  const readers = createBlobReaders({
+  const readers = createReaderPerTarget<BlobTarget>({
+    textOf: blobTargetText,
+    readersMax: blobLimits.containersMax,
+    tooMany: (leftOut) => `more than 100 containers are named; no dead letters are written into ${leftOut}`,
     wanted: () => wanted,
     open({ account, container }, topics) {
       const name = `${account}/${container}`
@@ -26,7 +29,7 @@ function readersOf(wanted: WantedBlobs[]) {
 }
 
 test('one reader for each container that subscriptions name, as they come and go', async () => {
-  const wanted: WantedBlobs[] = [
+  const wanted: Wanted<BlobTarget>[] = [
     { target: letters, topics: ['a'] },
     { target: { ...letters }, topics: ['b', 'a'] },
     { target: { account: 'other', container: 'letters' }, topics: ['c'] },

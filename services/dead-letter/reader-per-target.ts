@@ -1,31 +1,33 @@
-import { blobLimits, blobTargetText } from '@barnabas/core'
-import type { BlobTarget } from '@barnabas/core'
 import type { Logger } from '@barnabas/delivery'
 import type { FollowedReader } from './followed-reader.ts'
+import type { Reader } from './service.ts'
 
-/** A container, and the topics whose dead letters may belong into it. */
-export interface WantedBlobs {
-  readonly target: BlobTarget
+/** A target, and the topics whose dead letters may belong to it. */
+export interface Wanted<Target> {
+  readonly target: Target
   readonly topics: readonly string[]
 }
 
-/** The readers of all containers that subscriptions name, as they come and go. */
-export interface BlobReaders {
-  follow(existing: ReadonlySet<string>): Promise<void>
-  close(): Promise<void>
+export interface ReaderPerTargetOptions<Target> {
+  readonly wanted: () => readonly Wanted<Target>[]
+  /** The same for the same target, and for no other. */
+  readonly textOf: (target: Target) => string
+  readonly open: (target: Target, topics: () => readonly string[]) => FollowedReader
+  /** So many at most. */
+  readonly readersMax: number
+  /** What is said of those beyond: `leftOut` are their texts. */
+  readonly tooMany: (leftOut: string) => string
+  readonly logger: Logger
 }
 
-export function createBlobReaders(options: {
-  readonly wanted: () => readonly WantedBlobs[]
-  readonly open: (target: BlobTarget, topics: () => readonly string[]) => FollowedReader
-  readonly logger: Logger
-}): BlobReaders {
+/** A reader for each of the targets that subscriptions name, as these come and go: containers of blobs, or others. */
+export function createReaderPerTarget<Target>(options: ReaderPerTargetOptions<Target>): Reader {
   const readers = new Map<string, FollowedReader>()
   let topicsByTarget: ReadonlyMap<string, readonly string[]> = new Map()
   let told = ''
 
   async function follow(existing: ReadonlySet<string>): Promise<void> {
-    const byTarget = Map.groupBy(options.wanted(), ({ target }) => blobTargetText(target))
+    const byTarget = Map.groupBy(options.wanted(), ({ target }) => options.textOf(target))
     topicsByTarget = new Map(
       [...byTarget].map(([text, wanted]) => [text, [...new Set(wanted.flatMap(({ topics }) => topics))]]),
     )
@@ -34,7 +36,7 @@ export function createBlobReaders(options: {
     const leftOut: string[] = []
     for (const [text, [wanted]] of byTarget) {
       if (readers.has(text) || wanted === undefined) continue
-      if (readers.size >= blobLimits.containersMax) leftOut.push(text)
+      if (readers.size >= options.readersMax) leftOut.push(text)
       else
         readers.set(
           text,
@@ -49,10 +51,7 @@ export function createBlobReaders(options: {
   /** Once for the same ones. */
   function tellOf(leftOut: readonly string[]): void {
     const text = leftOut.join(', ')
-    if (text !== told && text !== '') {
-      const sentence = `more than ${blobLimits.containersMax} containers are named; no dead letters are written into ${text}`
-      options.logger.error({ leftOut }, sentence)
-    }
+    if (text !== told && text !== '') options.logger.error({ leftOut }, options.tooMany(text))
     told = text
   }
 

@@ -1,0 +1,38 @@
+import type { DeadLetterTarget, TargetKind } from '@barnabas/core'
+import type { Clusters } from '@barnabas/host'
+import type { KafkaClient } from '@barnabas/kafka'
+import { createKafkaTarget } from './kafka-target.ts'
+import type { Target } from './target.ts'
+
+export interface TargetSurroundings {
+  readonly kafka: KafkaClient
+  readonly clusters: Clusters
+  /** Whether what is written into a topic of this name on the own Kafka would come round again. */
+  readonly isCircular: (target: DeadLetterTarget, topic: string) => boolean
+}
+
+type OpenTarget = (target: DeadLetterTarget, surroundings: TargetSurroundings) => Target
+
+/** What is behind each kind of target. A kind that stands here belongs into `availableKinds` of the core too. */
+const openers: Partial<Record<TargetKind, OpenTarget>> = {
+  kafka: (target, { kafka, clusters, isCircular }) =>
+    createKafkaTarget({
+      topic: target.resource,
+      client: () => clusters.client(target.connection),
+      own: kafka,
+      isCircular: (topic) => isCircular(target, topic),
+    }),
+}
+
+/** Opens a target; connects to nothing. One of a later version takes nothing, which is no loss: it is tried without end. */
+export function openTarget(target: DeadLetterTarget, surroundings: TargetSurroundings): Target {
+  return openers[target.kind]?.(target, surroundings) ?? unknownTarget(target.kind)
+}
+
+function unknownTarget(kind: TargetKind): Target {
+  const message = `${kind} is no target of this version`
+  return {
+    write: async (letters) => letters.map(() => ({ kind: 'unavailable', message })),
+    close: async () => {},
+  }
+}
