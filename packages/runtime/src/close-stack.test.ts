@@ -67,6 +67,22 @@ test('without a limit of its own a closer has five seconds', async () => {
   expect(await closing).toEqual(['hangs'])
 })
 
+test('once one did not close in time, those without a limit of their own have a second', async () => {
+  vi.useFakeTimers()
+  const stack = createCloseStack(silent)
+  stack.add('own limit', () => new Promise(() => {}), { limitMs: 3_000 })
+  stack.add('hangs too', () => new Promise(() => {}))
+  stack.add('rejects', () => Promise.reject(new Error('refused')))
+  stack.add('hangs', () => new Promise(() => {}))
+  const closing = stack.closeAll()
+  let isDone = false
+  void closing.then(() => (isDone = true))
+  await vi.advanceTimersByTimeAsync(5_000 + 1_000 + 3_000 - 1)
+  expect(isDone).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await closing).toEqual(['hangs', 'rejects', 'hangs too', 'own limit'])
+})
+
 test('closes once, however often it is asked', async () => {
   let times = 0
   const stack = createCloseStack(silent)

@@ -5,7 +5,7 @@ export interface CloseLog {
 }
 
 export interface CloseOptions {
-  /** How long it may take before the next is closed; default 5 s. */
+  /** How long it may take before the next is closed; default 5 s, or 1 s once another did not close in time. */
   readonly limitMs?: number
 }
 
@@ -26,21 +26,28 @@ export interface CloseStack {
 interface Closer {
   readonly name: string
   readonly close: () => void | Promise<void>
-  readonly limitMs: number
+  readonly limitMs: number | undefined
 }
+
+const defaultLimitMs = 5_000
+/** What one waited for in vain, a Kafka that is away above all, the others would wait for too. */
+const limitAfterLateMs = 1_000
 
 export function createCloseStack(log: CloseLog): CloseStack {
   const closers: Closer[] = []
   const failed: string[] = []
   let closing: Promise<readonly string[]> | null = null
   let isFinished = false
+  let isOneLate = false
 
   const closeOne = async (closer: Closer): Promise<void> => {
-    const result = await closedWithin(closer)
+    const limitMs = closer.limitMs ?? (isOneLate ? limitAfterLateMs : defaultLimitMs)
+    const result = await closedWithin(closer.close, limitMs)
     if (result.kind === 'closed') return log.debug({ part: closer.name }, 'closed')
     failed.push(closer.name)
+    isOneLate ||= result.kind === 'late'
     if (result.kind === 'failed') log.error({ part: closer.name, err: result.error }, 'could not be closed, going on')
-    else log.error({ part: closer.name, limitMs: closer.limitMs }, 'did not close in time, going on')
+    else log.error({ part: closer.name, limitMs }, 'did not close in time, going on')
   }
   const closeEach = async (): Promise<readonly string[]> => {
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closeOne(closer)
@@ -49,7 +56,7 @@ export function createCloseStack(log: CloseLog): CloseStack {
   }
   return {
     add(name, close, options = {}) {
-      const closer = { name, close, limitMs: options.limitMs ?? 5_000 }
+      const closer = { name, close, limitMs: options.limitMs }
       if (isFinished) void closeOne(closer)
       else closers.push(closer)
     },
@@ -59,7 +66,7 @@ export function createCloseStack(log: CloseLog): CloseStack {
 
 type CloseResult = { kind: 'closed' } | { kind: 'failed'; error: unknown } | { kind: 'late' }
 
-async function closedWithin({ close, limitMs }: Closer): Promise<CloseResult> {
+async function closedWithin(close: Closer['close'], limitMs: number): Promise<CloseResult> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<CloseResult>((resolve) => {
     timer = setTimeout(() => resolve({ kind: 'late' }), limitMs)
