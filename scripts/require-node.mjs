@@ -1,3 +1,6 @@
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
+
 // Loaded before every entry point: says in a sentence what an older Node would say with a stack trace.
 const major = Number(process.versions.node.split('.')[0])
 if (major < 24) {
@@ -7,3 +10,6 @@ if (major < 24) {
   )
   process.exit(1)
 }
+
+// Each file is compiled at the first start alone; where nothing can be written, at every start.
+module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))

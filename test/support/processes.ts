@@ -18,10 +18,10 @@ export interface RunningProcess {
 /** All that this file has started. */
 export const startedProcesses: RunningProcess[] = []
 
-/** Runs an entry point of the repository with this Node and the given environment beside PATH and HOME. */
+/** Runs an entry point of the repository as the scripts of package.json do, with this Node and the given environment beside PATH and HOME. */
 export function runProcess(entry: string, env: Record<string, string>, args: readonly string[] = []): RunningProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, ['--import', './scripts/require-node.mjs', entry, ...args], {
     cwd: root,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
