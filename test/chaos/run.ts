@@ -105,12 +105,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       topics.map((topic) => ({ topic, partitions, replication: cluster.size, config: {} })),
     )
     const services = [
-      ...Array.from({ length: options.dispatchers }, () => 'dispatcher' as const),
+      ...Array.from({ length: options.dispatchers - 1 }, () => 'dispatcher' as const),
       ...Array.from({ length: options.retriers }, () => 'retrier' as const),
       'dead-letter' as const,
     ]
-    // One after the other: the first makes the topics.
-    for (const service of services) await fleet.add(service)
+    // The first makes the topics.
+    await fleet.add('dispatcher')
+    await Promise.all(services.map((service) => fleet.add(service)))
     const { port } = receiver
     const sink = `http://127.0.0.1:${network === null ? port : await network.proxy('receiver', port)}`
     const { subscriptions: count, batched = 0 } = options
@@ -125,7 +126,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       topics,
       partitions,
       events: options.events,
-      lastsMs: Math.max(1, options.faults) * secondsPerFault * 1_000,
+      lastsMs: Math.max(1, options.faults * secondsPerFault) * 1_000,
       mayBeWritten: () => Math.ceil((options.events * (begun + 1)) / Math.max(1, options.faults)),
       typeOf: (index) => typeOf(index % options.subscriptions),
     })
