@@ -1,7 +1,5 @@
 /** Rows B6, B7: dead letters are carried to topics of other clusters, past one that is away and a process that is killed. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
@@ -11,6 +9,8 @@ import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
 import type { FollowedRecord, FollowedTopics } from '../support/followed-topics.ts'
+import { closedGate } from '../support/gate.ts'
+import type { Gate } from '../support/gate.ts'
 import { createTopic, plainKafka, produce, randomName, testBrokers, withAdmin } from '../support/kafka.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -22,9 +22,7 @@ const awayTopic = randomName(`${prefix}.letters-away`)
 const near = `kafka://near/${nearTopic}`
 const away = `kafka://away/${awayTopic}`
 let barnabas: Barnabas
-/** Leads to the shared broker while it listens: a cluster that is away, and comes back. */
-let gate: Server
-let gatePort: number
+let gate: Gate
 let environment: Record<string, string>
 let letters: FollowedTopics
 
@@ -32,24 +30,12 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'barnabas-clusters-'))
   cleanUp(() => rm(folder, { recursive: true, force: true }))
   cleanUp(() => removeEverything(prefix))
-  const sockets = new Set<Socket>()
-  gate = createServer((socket) => {
-    sockets.add(socket)
-    const [host = '', port] = testBrokers()[0]!.split(':')
-    const broker = connect(Number(port), host)
-    socket.pipe(broker).pipe(socket)
-    for (const each of [socket, broker]) each.on('error', () => each.destroy())
-  })
-  gatePort = await listenOn(gate, 0)
-  await new Promise((resolve) => gate.close(resolve))
-  cleanUp(async () => {
-    for (const socket of sockets) socket.destroy()
-    gate.close()
-  })
+  gate = await closedGate()
+  cleanUp(async () => gate.close())
   const file = join(folder, 'clusters.yaml')
   await writeFile(
     file,
-    JSON.stringify({ away: { brokers: [`127.0.0.1:${gatePort}`] }, near: { brokers: testBrokers() } }),
+    JSON.stringify({ away: { brokers: [`127.0.0.1:${gate.port}`] }, near: { brokers: testBrokers() } }),
   )
   environment = { BARNABAS_CLUSTERS_FILE: file, BARNABAS_SESSION_TIMEOUT: '2s' }
   await createTopic(kafka, nearTopic)
@@ -98,7 +84,7 @@ test('B6, B7: one that is away delays no other, loses nothing to kill -9, and ge
   expect(idsIn(awayTopic)).toEqual([])
   await barnabas.process.kill('SIGKILL')
 
-  await listenOn(gate, gatePort)
+  await gate.open()
   barnabas = await startBarnabas(prefix, environment)
   await letters.until(() => new Set(idsIn(awayTopic)).size === 3)
   const group = `${prefix}.dead-letter.kafka.away/${awayTopic}`
@@ -131,11 +117,4 @@ function idsIn(topic: string): readonly string[] {
   return recordsIn(topic)
     .map((record) => eventIdOf(record) ?? '')
     .toSorted()
-}
-
-function listenOn(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
-  })
 }

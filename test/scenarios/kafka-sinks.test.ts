@@ -1,7 +1,5 @@
 /** Issue 6, point 11: Kafka topics as sinks. What each kind of answer comes to is a table beside the sender. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, connect } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -12,7 +10,9 @@ import { followControlTopics } from '../support/control-topics.ts'
 import type { ControlTopics } from '../support/control-topics.ts'
 import { binaryEvent } from '../support/events.ts'
 import { eventIdOf, followTopics, header } from '../support/followed-topics.ts'
-import { createTopic, plainKafka, produce, randomName, readTopic, testBrokers, withAdmin } from '../support/kafka.ts'
+import { closedGate } from '../support/gate.ts'
+import type { Gate } from '../support/gate.ts'
+import { createTopic, plainKafka, produce, randomName, readTopic, withAdmin } from '../support/kafka.ts'
 import { runProcess } from '../support/processes.ts'
 
 const prefix = randomName('kafka-sinks')
@@ -20,30 +20,16 @@ const cleanUp = cleanUpAfterAll()
 const kafka = plainKafka()
 let barnabas: Barnabas
 let control: ControlTopics
-/** Leads to the shared broker while it listens: a cluster that is away, and comes back. */
-let gate: Server
-let gatePort: number
+let gate: Gate
 
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'barnabas-clusters-'))
   cleanUp(() => rm(folder, { recursive: true, force: true }))
   cleanUp(() => removeEverything(prefix))
-  const sockets = new Set<Socket>()
-  gate = createServer((socket) => {
-    sockets.add(socket)
-    const [host = '', port] = testBrokers()[0]!.split(':')
-    const broker = connect(Number(port), host)
-    socket.pipe(broker).pipe(socket)
-    for (const each of [socket, broker]) each.on('error', () => each.destroy())
-  })
-  gatePort = await listenOn(gate, 0)
-  await new Promise((resolve) => gate.close(resolve))
-  cleanUp(async () => {
-    for (const socket of sockets) socket.destroy()
-    gate.close()
-  })
+  gate = await closedGate()
+  cleanUp(async () => gate.close())
   const clusters = join(folder, 'clusters.yaml')
-  await writeFile(clusters, `elsewhere: { brokers: ['127.0.0.1:${gatePort}'] }\n`)
+  await writeFile(clusters, `elsewhere: { brokers: ['127.0.0.1:${gate.port}'] }\n`)
   barnabas = await startBarnabas(prefix, { BARNABAS_CLUSTERS_FILE: clusters, BARNABAS_SECRET_KEY: 'hunter2' })
   cleanUp(() => barnabas.stop())
   control = await followControlTopics(prefix)
@@ -155,7 +141,7 @@ test('a cluster that is away is tried again until it is back', async () => {
     { id: 'away', topics: [source], from: 'earliest', sink: `kafka://elsewhere/${sink}`, timeout: '300ms', retry },
   ])
   await barnabas.process.line(/attempt 2: (TimedOut|SocketError)/)
-  await listenOn(gate, gatePort)
+  await gate.open()
   const [delivered] = await topics.until((records) => records.length > 0)
   expect(eventIdOf(delivered!)).toBe('patient')
   expect(Number(header(delivered!, 'barnabas-attempt'))).toBeGreaterThan(2)
@@ -165,11 +151,4 @@ async function sinkTopic(stem: string): Promise<string> {
   const topic = randomName(`${prefix}.sink-${stem}`)
   await createTopic(kafka, topic)
   return topic
-}
-
-function listenOn(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
-  })
 }
