@@ -218,10 +218,14 @@ describe('the published schedules, two hundred times as fast', () => {
   const spread = (...seconds: number[]) =>
     seconds.map((each) => [each * second, (each + Math.min(each / 10, 10)) * second] as const)
 
-  /** A machine that is busy for some milliseconds loses seconds here, and a shorter tier is right then. */
+  /**
+   * `10s`, or `30s|32s` where the random part of the delay reaches the next tier. A machine that is busy for some
+   * milliseconds loses seconds here, and a shorter tier is right then: so one life of them is enough.
+   */
   function expectTiers(lives: readonly Life[], nominal: readonly string[]): void {
     for (const [index, tier] of nominal.entries()) {
-      expect(lives.map(({ parked }) => tierOf(parked[index]![0]!))).toContain(tier)
+      const used = lives.map(({ parked }) => tierOf(parked[index]![0]!))
+      expect(used.filter((each) => tier.split('|').includes(each))).not.toEqual([])
     }
   }
 
@@ -237,7 +241,7 @@ describe('the published schedules, two hundred times as fast', () => {
       expect(lifeMs).toBeGreaterThanOrEqual(2_800 * second)
       expect(lifeMs).toBeLessThanOrEqual(2_840 * second + 2 * latenessMaxMs)
     }
-    expectTiers(lives, ['10s', '30s', '1m', '5m', '10m', '30m'])
+    expectTiers(lives, ['10s', '30s|32s', '1m|64s', '5m', '10m', '30m'])
     // At random, up to 10 s: fifteen waits of which none got two fifths of that would be a wonder.
     const spreads = lives.flatMap((life) =>
       [300, 600, 1_800].map((each, index) => delaysOf(life)[index + 3]! - each * second),
