@@ -3,6 +3,7 @@ import type { DeliveryAttribute, FindSecret, HandshakeReply, PlainRequest } from
 import { Client } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
+import { boundedBody } from './bounded-body.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
 import { headersWithoutEvent } from './own-headers.ts'
 import { transportFailure } from './transport-error.ts'
@@ -25,9 +26,6 @@ export interface Asker {
    */
   ask(request: PlainRequest, options: AskOptions): Promise<HandshakeReply>
 }
-
-/** No answer to a handshake is longer; what is beyond is not read, and ends the connection. */
-const bodyBytesMax = 65_536
 
 export function createAsker({
   addressGuard,
@@ -60,7 +58,7 @@ export function createAsker({
           path: pathname + search,
           signal: AbortSignal.any([signal, deadline.signal]),
         })
-        return { ...headOf(answer), ...(await bodyOf(answer)) }
+        return { ...headOf(answer), ...(await boundedBody(answer)) }
       } catch (error) {
         if (signal.aborted) return unanswered('cut off by our own stop')
         if (deadline.signal.aborted) return unanswered(`no complete answer within ${timeoutMs / 1_000} s`)
@@ -85,18 +83,6 @@ function headOf({ statusCode, headers }: Dispatcher.ResponseData) {
 /** A header that stands twice says two things, and agrees to nothing. */
 function lineOf(value: string | readonly string[] | undefined): string | null {
   return value === undefined ? null : oneLine(typeof value === 'string' ? value : value.join(', '))
-}
-
-async function bodyOf({ body }: Dispatcher.ResponseData) {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // Leaving the loop destroys the body, and what was not read of it with it.
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > bodyBytesMax) break
-  }
-  return { body: Buffer.concat(chunks).subarray(0, bodyBytesMax).toString('utf8'), isBodyCut: bytes > bodyBytesMax }
 }
 
 function unanswered(problem: string): HandshakeReply {

@@ -3,6 +3,8 @@ export type { AddressCheck, AddressGuard, AddressGuardResult, SinkProtocol } fro
 export { createAsker } from './asker.ts'
 export type { Asker, AskOptions } from './asker.ts'
 export type { ResolveAll } from './connector.ts'
+export { createPoster } from './poster.ts'
+export type { Posted, Poster, PostOptions } from './poster.ts'
 export { webhookRequest } from './request.ts'
 export type { RequestSettings, WebhookRequest, WebhookRequestOptions } from './request.ts'
 export { createWebhookSender } from './sender.ts'
