@@ -40,6 +40,7 @@ export const libraryOwners = {
   testcontainers: 'packages/local-kafka',
   commander: 'services/cli',
   '@azure/identity': 'services/dead-letter',
+  'fast-xml-parser': 'services/dead-letter',
   '@azure/storage-blob': 'services/dead-letter',
 }
 
@@ -47,7 +48,14 @@ export const libraryOwners = {
 const coreLibraries = ['zod']
 
 /** What only tests import. */
-const testLibraries = ['vitest', 'fast-check', 'cloudevents', '@azure/eventgrid']
+const testLibraries = [
+  'vitest',
+  'fast-check',
+  'cloudevents',
+  '@azure/eventgrid',
+  '@alicloud/eventbridge',
+  '@alicloud/mns',
+]
 
 /** Unit tests beside the sources, and what they share (`test-receiver.ts`). */
 const unitTest = '\\.test\\.ts$|/test-[^/]+\\.ts$'

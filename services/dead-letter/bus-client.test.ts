@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
+import type EventBridge from '@alicloud/eventbridge'
 import { expect, test } from 'vitest'
 import { createBusClient } from './bus-client.ts'
 import { busCalls, busEvent, busRequest } from './bus-request.ts'
@@ -7,7 +8,7 @@ import { httpTarget, withoutOwnHeaders } from './test-http-target.ts'
 import type { Seen } from './test-http-target.ts'
 
 // Vitest and Node do not agree on what the default export of such a CommonJS module is.
-const sdk = createRequire(import.meta.url)('@alicloud/eventbridge') as typeof import('@alicloud/eventbridge')
+const sdk = createRequire(import.meta.url)('@alicloud/eventbridge') as typeof EventBridge
 
 const credentials = { accessKeyId: 'LTAI5tExample', accessKeySecret: 'hunter2+/=', securityToken: null }
 const noStop = new AbortController().signal

@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 import type { ServerResponse } from 'node:http'
+import MnsClient from '@alicloud/mns'
 import { expect, test } from 'vitest'
 import { createSmqClient } from './smq-client.ts'
 import { smqMessage, smqRequest } from './smq-request.ts'
 import { httpTarget, withoutOwnHeaders } from './test-http-target.ts'
 import type { Seen } from './test-http-target.ts'
-
-/** What of it is used here; it brings no types. */
-type MnsSdk = new (
-  account: string,
-  options: {
-    readonly endpoint: string
-    readonly accessKeyId: string
-    readonly accessKeySecret: string
-    readonly securityToken: string
-  },
-) => { sendMessage(queue: string, message: { readonly MessageBody: string }): Promise<unknown> }
-const MnsClient = createRequire(import.meta.url)('@alicloud/mns') as MnsSdk
 
 const credentials = { accessKeyId: 'LTAI5tExample', accessKeySecret: 'hunter2+/=', securityToken: null }
 const letter = Buffer.from('{"specversion":"1.0","id":"1","data":{"grüße":"<&>"}}')

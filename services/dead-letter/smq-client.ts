@@ -71,9 +71,11 @@ const nothing: SmqDocument = { message: null, error: null }
 const parser = new XMLParser({ parseTagValue: false, processEntities: false })
 
 function documentOf(body: string): SmqDocument {
+  // The parser closes by itself what is left open.
+  if (!/<\/(Message|Error)>\s*$/.test(body)) return nothing
   let read: unknown
   try {
-    read = parser.parse(body, true)
+    read = parser.parse(body)
   } catch {
     return nothing
   }
