@@ -1,9 +1,10 @@
 import type { JsonText } from '@barnabas/core'
+import type { AlibabaCredentials } from '@barnabas/host'
 import type { Posted, Poster } from '@barnabas/webhook'
 import { z } from 'zod'
 import { busCalls, busEvent, busLimits, busRequest } from './bus-request.ts'
-import { accepted, refused, unavailable, withoutCredentials } from './target-write.ts'
-import type { AlibabaCredentials, TargetWrite } from './target-write.ts'
+import { accepted, inTurn, refused, unavailable, withoutCredentials } from './target-write.ts'
+import type { TargetWrite } from './target.ts'
 
 const timeoutMs = 30_000
 
@@ -38,20 +39,14 @@ export function createBusClient({ endpoint, bus, credentials, poster, now, nonce
     if (events.length === 1 || results[0]?.kind !== 'refused' || isPerEntry(posted)) return results
     return inTurn(
       events.map((event) => [event]),
-      signal,
+      (single) => call(single, signal),
     )
-  }
-
-  async function inTurn(calls: readonly (readonly JsonText[])[], signal: AbortSignal): Promise<readonly TargetWrite[]> {
-    const results: TargetWrite[] = []
-    for (const events of calls) results.push(...(await call(events, signal)))
-    return results
   }
 
   return {
     async put(events, signal) {
       const sized = events.map((event) => busEvent(event, bus))
-      const written = await inTurn(busCalls(sized.filter(fits)), signal)
+      const written = await inTurn(busCalls(sized.filter(fits)), (part) => call(part, signal))
       const next = written.values()
       return sized.map((event) => (fits(event) ? (next.next().value ?? unavailable('not tried')) : tooLarge(event)))
     },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { withMembers } from '@barnabas/core'
 import type { JsonText } from '@barnabas/core'
-import type { AlibabaCredentials } from './target-write.ts'
+import type { AlibabaCredentials } from '@barnabas/host'
 
 /** Limits of `PutEvents` (spec page §1.8). */
 export const busLimits = { eventBytesMax: 262_144, eventsMax: 16, bytesMax: 1_048_576 } as const

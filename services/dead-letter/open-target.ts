@@ -1,12 +1,17 @@
-import type { DeadLetterTarget, TargetKind } from '@barnabas/core'
-import type { Clusters } from '@barnabas/host'
+import { randomUUID } from 'node:crypto'
+import type { DeadLetterShape, DeadLetterTarget, TargetKind } from '@barnabas/core'
+import type { Clusters, TargetAccounts } from '@barnabas/host'
 import type { KafkaClient } from '@barnabas/kafka'
+import { createPoster } from '@barnabas/webhook'
+import { createAccountTarget } from './account-target.ts'
 import { createKafkaTarget } from './kafka-target.ts'
 import type { Target } from './target.ts'
 
 export interface TargetSurroundings {
   readonly kafka: KafkaClient
   readonly clusters: Clusters
+  readonly accounts: Pick<TargetAccounts, 'find'>
+  readonly shapeOf: (subscriptionId: string) => DeadLetterShape
   /** Whether what is written into a topic of this name on the own Kafka would come round again. */
   readonly isCircular: (target: DeadLetterTarget, topic: string) => boolean
 }
@@ -22,6 +27,24 @@ const openers: Partial<Record<TargetKind, OpenTarget>> = {
       own: kafka,
       isCircular: (topic) => isCircular(target, topic),
     }),
+  mns: (target, surroundings) => accountTarget('mns', target, surroundings),
+  eventbridge: (target, surroundings) => accountTarget('eventbridge', target, surroundings),
+}
+
+function accountTarget(
+  kind: 'mns' | 'eventbridge',
+  { connection, resource }: DeadLetterTarget,
+  { accounts, shapeOf }: TargetSurroundings,
+): Target {
+  return createAccountTarget({
+    kind,
+    resource,
+    connection: () => accounts.find({ kind, connection }),
+    shapeOf,
+    poster: createPoster(),
+    now: Date.now,
+    nonce: randomUUID,
+  })
 }
 
 /** Opens a target; connects to nothing. One of a later version takes nothing, which is no loss: it is tried without end. */

@@ -1,10 +1,11 @@
 import type { JsonText } from '@barnabas/core'
+import type { AlibabaCredentials } from '@barnabas/host'
 import type { Posted, Poster } from '@barnabas/webhook'
 import { XMLParser } from 'fast-xml-parser'
 import { smqMessage, smqRequest } from './smq-request.ts'
 import type { LetterPosition } from './smq-request.ts'
 import { accepted, refused, unavailable, withoutCredentials } from './target-write.ts'
-import type { AlibabaCredentials, TargetWrite } from './target-write.ts'
+import type { TargetWrite } from './target.ts'
 
 const timeoutMs = 30_000
 

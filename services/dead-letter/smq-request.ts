@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { JsonText } from '@barnabas/core'
-import type { AlibabaCredentials } from './target-write.ts'
+import type { AlibabaCredentials } from '@barnabas/host'
 
 /** Of the text that stands in a message (spec page §8.2). */
 const messageBytesMax = 65_536

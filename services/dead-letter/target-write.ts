@@ -1,20 +1,6 @@
 import { oneLine } from '@barnabas/core'
-
-/** What one try to write a dead letter to a target of another system came to. Messages are one line without secrets. */
-export type TargetWrite =
-  | { readonly kind: 'accepted' }
-  /** It may pass: away, overloaded, or something that an operator mends. It is tried again, without end. */
-  | { readonly kind: 'unavailable'; readonly message: string }
-  /** No retry helps: the dead letter stays in its topic, is counted and listed. */
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
-
-/** Who writes, at Alibaba Cloud. */
-export interface AlibabaCredentials {
-  readonly accessKeyId: string
-  readonly accessKeySecret: string
-  /** Of temporary credentials (STS); null for others. */
-  readonly securityToken: string | null
-}
+import type { AlibabaCredentials } from '@barnabas/host'
+import type { TargetWrite } from './target.ts'
 
 export const accepted: TargetWrite = { kind: 'accepted' }
 
@@ -39,4 +25,22 @@ export function withoutCredentials(text: string, { accessKeySecret, securityToke
     (line, secret) => (secret === null || secret === '' ? line : line.replaceAll(secret, '(secret)')),
     text,
   )
+}
+
+/**
+ * Tries one part after the other; the results stand in the order of the items. Once nothing of a part got through, the
+ * others are left for the next try: a server that does not answer takes the time of one part, not of all.
+ */
+export async function inTurn<Item>(
+  parts: readonly (readonly Item[])[],
+  tryPart: (part: readonly Item[]) => Promise<readonly TargetWrite[]>,
+): Promise<readonly TargetWrite[]> {
+  const results: TargetWrite[] = []
+  let stuck: TargetWrite | undefined
+  for (const part of parts) {
+    const written = stuck === undefined ? await tryPart(part) : Array<TargetWrite>(part.length).fill(stuck)
+    results.push(...written)
+    if (written.every(({ kind }) => kind === 'unavailable')) stuck = written[0]
+  }
+  return results
 }

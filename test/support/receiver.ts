@@ -88,9 +88,9 @@ function toRequest(time: number, { method = '', url = '/', headers }: IncomingMe
   return { time, method, path: url, headers, body, attempt, eventId: eventIds[0] ?? '', eventIds }
 }
 
-/** Of a handshake, which is no event, there is none. */
+/** Of a handshake, which is no event, and of XML there is none. */
 function idsOf(body: Buffer): readonly string[] {
-  if (body.length === 0) return []
+  if (body.length === 0 || body.toString('utf8', 0, 1) === '<') return []
   const events = [JSON.parse(body.toString()) as { readonly id: string } | readonly { readonly id: string }[]].flat()
   return events.map(({ id }) => id)
 }

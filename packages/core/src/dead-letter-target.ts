@@ -23,7 +23,7 @@ export type ReadTarget =
   | { readonly kind: 'invalid'; readonly problem: string }
 
 /** What carries dead letters in this version; the others are refused by name. */
-const availableKinds: readonly TargetKind[] = ['kafka']
+const availableKinds: readonly TargetKind[] = ['kafka', 'mns', 'eventbridge']
 const names: Readonly<Record<TargetKind, string>> = {
   kafka: 'Kafka',
   rocketmq: 'RocketMQ',
@@ -91,7 +91,7 @@ const otherClouds: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What works in this version. */
-const forms = 'kafka://CLUSTER/TOPIC, or acs:alikafka:REGION:ACCOUNT:instance/CLUSTER/topic/TOPIC'
+const forms = 'kafka://CLUSTER/TOPIC, mns://CONNECTION/QUEUE, eventbridge://CONNECTION/BUS, or an ARN of one of them'
 
 /**
  * Reads what `deadLetter.target` says: `KIND://CONNECTION/RESOURCE`, or an ARN of Alibaba Cloud (spec page §4.1). The

@@ -307,8 +307,8 @@ test.each<[fields: object, message: string]>([
     'names something of AWS, where no dead letters are carried',
   ],
   [
-    options({ DeadLetterQueue: { Arn: 'acs:mns:r:1:/queues/q' } }),
-    'Simple Message Queue for dead letters is not available',
+    options({ DeadLetterQueue: { Arn: 'acs:mq:r:1:/instances/i/topic/t' } }),
+    'RocketMQ for dead letters is not available',
   ],
   [
     options({ DeadLetterQueue: { Arn: 'kafka://audit/t' } }),
@@ -326,7 +326,6 @@ test.each<[name: string, problems: readonly string[]]>([
     [
       'Source.SourceMNSParameters: Simple Message Queue is not read here; let a connector',
       'Sink.SinkMNSParameters: Simple Message Queue gets nothing from here; let an HTTP endpoint',
-      'RunOptions.DeadLetterQueue.Arn: Simple Message Queue for dead letters is not available in this version; write',
     ],
   ],
   [

@@ -53,7 +53,7 @@ test.each<[what: unknown, message: string]>([
   [{ a: { brokers, sasl: { ...sasl, mechanism: 'SCRAM' } } }, 'a.sasl.mechanism: "SCRAM" is not known; one of plain'],
   [{ a: { brokers, sasl: { username: 'u', password } } }, 'a.sasl.mechanism: is missing'],
   [{ a: { brokers, sasl: { ...sasl, user: 'u' } } }, 'a.sasl.user: is not a known field'],
-  [{ a: { brokers, sasl: { ...sasl, password: 'hunter2' } } }, 'a.sasl.password: is not { secret: NAME }; a password'],
+  [{ a: { brokers, sasl: { ...sasl, password: 'hunter2' } } }, 'a.sasl.password: is not { secret: NAME }; a secret'],
   [{ a: { brokers, sasl: { ...sasl, password: { secret: 'hunter2' } } } }, 'a.sasl.password: the name of a secret is'],
   [{ a: { brokers, sasl: { ...sasl, password: { secret: 'A_FILE' } } } }, 'does not end in _FILE'],
   [{ a: { brokers, sasl: { ...sasl, password: { path: '$.hunter2' } } } }, 'a.sasl.password: is not { secret: NAME }'],

@@ -2,9 +2,9 @@ import type * as z from 'zod'
 import { topicNameProblem } from './names.ts'
 import { readNamedEntries } from './named-entries.ts'
 import { didYouMean } from './nearest-name.ts'
+import { readSecretName } from './secret-name.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
 import { field, isMapping, mapping, problemsOfIssue, readList, readText, shown } from './subscription-field.ts'
-import { isSecretName } from './subscription-headers.ts'
 
 const brokersMax = 100
 const brokerLengthMax = 300
@@ -114,18 +114,4 @@ function readMechanism(value: unknown, report: Report): (typeof mechanisms)[numb
   if (found !== undefined) return found
   if (value === undefined) return report(`is missing; one of ${mechanisms.join(', ')}`)
   return report(`${shown(value)} is not known; one of ${mechanisms.join(', ')}${didYouMean(value, mechanisms)}`)
-}
-
-/** The value is not shown: it may be the password itself. */
-function readSecretName(value: unknown, report: Report): { readonly secret: string } | undefined {
-  if (value === undefined) return report('is missing; write { secret: NAME }')
-  const [kind, ...others] = isMapping(value) ? Object.keys(value) : []
-  if (!isMapping(value) || kind !== 'secret' || others.length > 0) {
-    return report('is not { secret: NAME }; a password may not stand in this file: set BARNABAS_SECRET_NAME to it')
-  }
-  const name = value['secret']
-  if (typeof name === 'string' && isSecretName(name)) return { secret: name }
-  return report(
-    'the name of a secret is upper-case letters, digits and "_", such as AUDIT_KAFKA, and does not end in _FILE',
-  )
 }

@@ -44,6 +44,8 @@ import { addressGuard, createAsker, createWebhookSender } from '@barnabas/webhoo
 import type { AddressGuard, Asker } from '@barnabas/webhook'
 import { openClusters } from './clusters.ts'
 import type { ClusterConnectOptions, Clusters, ClustersOptions } from './clusters.ts'
+import { openTargetAccounts } from './target-accounts.ts'
+import type { TargetAccounts, TargetAccountsOptions } from './target-accounts.ts'
 import { createKafkaSinks } from './kafka-sinks.ts'
 import { createHandshakeCalls } from './handshake-calls.ts'
 import { watchHeartbeats } from './watch-heartbeats.ts'
@@ -68,6 +70,8 @@ export interface Host {
   readonly kafka: KafkaClient
   /** Other Kafka clusters, by the names of BARNABAS_CLUSTERS_FILE. */
   readonly clusters: Clusters
+  /** Where dead letters are carried to besides Kafka, by the names of BARNABAS_TARGETS_FILE. */
+  readonly targetAccounts: TargetAccounts
   readonly names: Names
   readonly registry: SubscriptionRegistry
   readonly statuses: StatusStore
@@ -155,6 +159,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     ...(config.kafka.sasl === null ? {} : { sasl: config.kafka.sasl }),
   })
   service.closers.add('kafka', () => kafka.close())
+  const targetAccounts = await targetAccountsOf({ file: config.targetsFile, cwd: process.cwd(), findSecret })
   service.closers.add('clusters', () => clusters.close())
   const names = namesOf(config.prefix)
   const kafkaSinks = createKafkaSinks({ kafka, brokers, clusters, names, findSecret })
@@ -335,6 +340,7 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     health,
     kafka,
     clusters,
+    targetAccounts,
     names,
     registry,
     statuses,
@@ -344,7 +350,9 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
     onChange: (listener) => void changeListeners.push(listener),
     deliverer,
     problemOf: (subscription) =>
-      problemOfSecrets(subscription.headers, findSecret) ?? kafkaSinks.problemOf(subscription),
+      problemOfSecrets(subscription.headers, findSecret) ??
+      kafkaSinks.problemOf(subscription) ??
+      targetAccounts.problemOf(subscription),
     lookAtSink: (sink) => kafkaSinks.lookAt(sink),
     probations: () => (openedProbations ??= openProbations()),
     rates,
@@ -388,6 +396,12 @@ async function clustersOf(options: ClustersOptions): Promise<Clusters> {
   const opened = await openClusters(options)
   if (opened.kind === 'invalid') throw new StartupError(opened.message)
   return opened.clusters
+}
+
+async function targetAccountsOf(options: TargetAccountsOptions): Promise<TargetAccounts> {
+  const opened = await openTargetAccounts(options)
+  if (opened.kind === 'invalid') throw new StartupError(opened.message)
+  return opened.accounts
 }
 
 /** What stood there for a retried event is of no use once it has come to its end. */

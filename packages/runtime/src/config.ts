@@ -37,6 +37,8 @@ export interface Config {
   readonly destinationsFile: string | null
   /** Where other Kafka clusters stand by their names; null: there are none. */
   readonly clustersFile: string | null
+  /** Where dead letters are carried to besides Kafka; null: nowhere. */
+  readonly targetsFile: string | null
   readonly sessionTimeoutMs: number
   readonly logLevel: LogLevel
   readonly blobAccounts: BlobAccounts

@@ -77,4 +77,9 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   variable('BARNABAS_SECRETS_DIR', 'none', 'directory with one file per secret, of the same name'),
   variable('BARNABAS_DESTINATIONS_FILE', 'none', 'API destinations that `barnabas apply` finds by name'),
   variable('BARNABAS_CLUSTERS_FILE', 'none', 'other Kafka clusters that events are delivered to, by their names'),
+  variable(
+    'BARNABAS_TARGETS_FILE',
+    'none',
+    'accounts of Alibaba Cloud that dead letters are carried to, by their names',
+  ),
 ]

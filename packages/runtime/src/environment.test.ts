@@ -39,6 +39,7 @@ const defaults: Config = {
   eventGrid: { maxAttempts: 30, timeToLiveMs: 86_400_000, batchMaxEvents: 10, batchPreferredBytes: null },
   destinationsFile: null,
   clustersFile: null,
+  targetsFile: null,
   sessionTimeoutMs: 10_000,
   logLevel: 'info',
   blobAccounts: {},

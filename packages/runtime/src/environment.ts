@@ -68,6 +68,7 @@ export function readEnvironment(env: Environment, options: EnvironmentOptions): 
         reader.value('BARNABAS_EVENT_GRID_BATCH_PREFERRED_SIZE', size(1_024, 1_048_576, 'from 1KB to 1024KB')) ?? null,
     },
     destinationsFile: reader.value('BARNABAS_DESTINATIONS_FILE', anyText) ?? null,
+    targetsFile: reader.value('BARNABAS_TARGETS_FILE', anyText) ?? null,
     clustersFile: reader.value('BARNABAS_CLUSTERS_FILE', anyText) ?? null,
     // The upper limit is the broker's default of group.max.session.timeout.ms.
     sessionTimeoutMs: reader.value('BARNABAS_SESSION_TIMEOUT', duration(1_000, 1_800_000, 'from 1s to 30m')) ?? 10_000,

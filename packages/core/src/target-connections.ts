@@ -1,0 +1,62 @@
+import type * as z from 'zod'
+import { isClusterName } from './kafka-clusters.ts'
+import { readNamedEntries } from './named-entries.ts'
+import { readSecretName } from './secret-name.ts'
+import type { Report, SubscriptionProblem } from './subscription-field.ts'
+import { field, mapping, readText, shown } from './subscription-field.ts'
+
+const textLengthMax = 1_000
+
+const connectionSchema = mapping({
+  mns: field(readEndpoint).optional(),
+  eventbridge: field(readEndpoint).optional(),
+  accessKeyId: field((value, report) => readText(value, report, textLengthMax)),
+  accessKeySecret: field(readSecretName),
+  securityToken: field(readSecretName).optional(),
+})
+
+/**
+ * One entry of BARNABAS_TARGETS_FILE: where an account of Alibaba Cloud is reached, by kind of target, and who writes
+ * there, secrets by their names (row B7).
+ */
+export type TargetConnection = Readonly<z.output<typeof connectionSchema>>
+
+/** By name. */
+export type TargetConnections = ReadonlyMap<string, TargetConnection>
+
+export type ReadTargetConnections =
+  | { readonly kind: 'connections'; readonly connections: TargetConnections }
+  | { readonly kind: 'invalid'; readonly problems: readonly SubscriptionProblem[] }
+
+/**
+ * Reads what BARNABAS_TARGETS_FILE holds, already an object: at most 100 names, each with `accessKeyId`,
+ * `accessKeySecret`, and endpoints. Never throws, whatever the input, and shows nothing of a secret.
+ */
+export function readTargetConnections(root: unknown): ReadTargetConnections {
+  const { entries, problems } = readNamedEntries(root, {
+    what: 'targets',
+    example:
+      '{ ACCOUNT.REGION: { mns: "https://ACCOUNT.mns.REGION.aliyuncs.com", accessKeyId: ID, accessKeySecret: { secret: NAME } } }',
+    entriesMax: 100,
+    problemOfName: (name) =>
+      isClusterName(name) ? null : 'is not the name of a connection: 1 to 64 letters, digits, "_", "." and "-"',
+    schema: connectionSchema,
+    knownFields: () => Object.keys(connectionSchema.shape),
+  })
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'connections', connections: entries }
+}
+
+/** Scheme, host and port: whatever is below is the protocol's. */
+function readEndpoint(value: unknown, report: Report): string | undefined {
+  const endpoint = readText(value, report, textLengthMax)
+  if (endpoint === undefined) return undefined
+  const url = URL.parse(endpoint)
+  // Not shown: it may be a password.
+  if (url?.username || url?.password)
+    return report('user name and password may not stand in the URL; write accessKeyId')
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (url === null || !isWeb) return report(`${shown(endpoint)} is not an http(s) URL`)
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    return report(`${shown(endpoint)} is more than scheme, host and port; write ${url.origin}`)
+  return url.origin
+}
