@@ -1,6 +1,6 @@
 import { deadLetterJson, withMembers } from '@barnabas/core'
 import type { DeadLetterShape, JsonText, KafkaRecord } from '@barnabas/core'
-import type { FoundConnection } from '@barnabas/host'
+import type { AccountKind, FoundConnection } from '@barnabas/host'
 import type { Poster } from '@barnabas/webhook'
 import { createBusClient } from './bus-client.ts'
 import { createSmqClient } from './smq-client.ts'
@@ -8,7 +8,7 @@ import { inTurn, unavailable } from './target-write.ts'
 import type { Target, TargetWrite } from './target.ts'
 
 export interface AccountTargetOptions {
-  readonly kind: 'mns' | 'eventbridge'
+  readonly kind: AccountKind
   /** The queue or the bus. */
   readonly resource: string
   /** The account as it is known now; its secrets may be others the next time. */

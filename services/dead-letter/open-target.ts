@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DeadLetterShape, DeadLetterTarget, TargetKind } from '@barnabas/core'
-import type { Clusters, TargetAccounts } from '@barnabas/host'
+import type { AccountKind, Clusters, TargetAccounts } from '@barnabas/host'
 import type { KafkaClient } from '@barnabas/kafka'
 import { createPoster } from '@barnabas/webhook'
 import { createAccountTarget } from './account-target.ts'
@@ -32,14 +32,14 @@ const openers: Partial<Record<TargetKind, OpenTarget>> = {
 }
 
 function accountTarget(
-  kind: 'mns' | 'eventbridge',
+  kind: AccountKind,
   { connection, resource }: DeadLetterTarget,
   { accounts, shapeOf }: TargetSurroundings,
 ): Target {
   return createAccountTarget({
     kind,
     resource,
-    connection: () => accounts.find({ kind, connection }),
+    connection: () => accounts.find(kind, connection),
     shapeOf,
     poster: createPoster(),
     now: Date.now,

@@ -1,7 +1,7 @@
 import type { JsonText } from '@barnabas/core'
 import type { AlibabaCredentials } from '@barnabas/host'
 import type { Posted, Poster } from '@barnabas/webhook'
-import { XMLParser } from 'fast-xml-parser'
+import { z } from 'zod'
 import { smqMessage, smqRequest } from './smq-request.ts'
 import type { LetterPosition } from './smq-request.ts'
 import { accepted, refused, unavailable, withoutCredentials } from './target-write.ts'
@@ -49,54 +49,35 @@ const finalCodes = new Set([
   'QueueNotExist',
 ])
 
-function writeOf(posted: Posted, credentials: AlibabaCredentials): TargetWrite {
+async function writeOf(posted: Posted, credentials: AlibabaCredentials): Promise<TargetWrite> {
   if (posted.kind === 'unanswered') return unavailable(posted.problem)
   const { status } = posted
   if (status >= 300 && status < 400) return unavailable(`answered ${status}; redirects are not followed`)
-  const { message, error } = posted.isBodyCut ? nothing : documentOf(posted.body)
-  if (status === 201 && message !== null) return accepted
-  if (status < 400 || error === null) return unavailable(`answered ${status}, and not as Simple Message Queue does`)
-  const text = withoutCredentials(error.message, credentials)
-  if (finalCodes.has(error.code)) return refused(error.code, text)
-  return unavailable(`answered ${status} ${withoutCredentials(error.code, credentials)}: ${text}`)
+  const document = posted.isBodyCut ? undefined : await documentOf(posted.body)
+  if (status === 201 && answerOfMessage.safeParse(document).success) return accepted
+  const error = answerOfError.safeParse(document).data?.Error
+  if (status < 400 || error === undefined) {
+    return unavailable(`answered ${status}, and not as Simple Message Queue does`)
+  }
+  const text = withoutCredentials(error.Message, credentials)
+  if (finalCodes.has(error.Code)) return refused(error.Code, text)
+  return unavailable(`answered ${status} ${withoutCredentials(error.Code, credentials)}: ${text}`)
 }
 
-interface SmqDocument {
-  readonly message: { readonly id: string } | null
-  readonly error: { readonly code: string; readonly message: string } | null
-}
+const answerOfMessage = z.object({ Message: z.object({ MessageId: z.string().min(1) }) })
+const answerOfError = z.object({ Error: z.object({ Code: z.string().min(1), Message: z.string().catch('') }) })
 
-const nothing: SmqDocument = { message: null, error: null }
-
-// No entities: an answer needs none but XML's own five, and those of a document type may grow without end.
-const parser = new XMLParser({ parseTagValue: false, processEntities: false })
-
-function documentOf(body: string): SmqDocument {
+/** Undefined for what is no XML. */
+async function documentOf(body: string): Promise<unknown> {
   // The parser closes by itself what is left open.
-  if (!/<\/(Message|Error)>\s*$/.test(body)) return nothing
-  let read: unknown
+  if (!/<\/(Message|Error)>\s*$/.test(body)) return undefined
+  // Loaded by who has a queue: it would be a part of every start.
+  const { XMLParser } = await import('fast-xml-parser')
+  // No entities: an answer needs none but XML's own five, and those of a document type may grow without end.
+  const parser = new XMLParser({ parseTagValue: false, processEntities: false })
   try {
-    read = parser.parse(body)
+    return parser.parse(body)
   } catch {
-    return nothing
+    return undefined
   }
-  const message = memberOf(read, 'Message')
-  const error = memberOf(read, 'Error')
-  const id = textOf(message, 'MessageId')
-  const code = textOf(error, 'Code')
-  return {
-    message: id === '' ? null : { id },
-    error: code === '' ? null : { code, message: textOf(error, 'Message') },
-  }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined
-}
-
-function textOf(value: unknown, name: string): string {
-  const member = memberOf(value, name)
-  return typeof member === 'string' ? member : ''
 }

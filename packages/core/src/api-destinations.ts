@@ -1,13 +1,14 @@
 import type * as z from 'zod'
+import { readHttpUrl } from './http-url.ts'
 import { readNamedEntries } from './named-entries.ts'
-import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, mapping, readText, shown } from './subscription-field.ts'
+import type { SubscriptionProblem } from './subscription-field.ts'
+import { field, mapping } from './subscription-field.ts'
 import { readHeaders } from './subscription-headers.ts'
 
 const endpointLengthMax = 2_048
 
 const destinationSchema = mapping({
-  endpoint: field(readEndpoint),
+  endpoint: field((value, report) => readHttpUrl(value, report, endpointLengthMax, 'headers')),
   headers: field(readHeaders).optional(),
 })
 
@@ -35,13 +36,4 @@ export function readApiDestinations(root: unknown): ReadApiDestinations {
     knownFields: () => Object.keys(destinationSchema.shape),
   })
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'destinations', destinations: entries }
-}
-
-function readEndpoint(value: unknown, report: Report): string | undefined {
-  const endpoint = readText(value, report, endpointLengthMax)
-  if (endpoint === undefined) return undefined
-  const url = URL.parse(endpoint)
-  if (url?.username || url?.password) return report('user name and password may not stand in the URL; write headers')
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return endpoint
-  return report(`${shown(endpoint)} is not an http(s) URL`)
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { readHttpUrl } from './http-url.ts'
 import { isClusterName } from './kafka-clusters.ts'
 import { readNamedEntries } from './named-entries.ts'
 import { readSecretName } from './secret-name.ts'
@@ -48,15 +49,9 @@ export function readTargetConnections(root: unknown): ReadTargetConnections {
 
 /** Scheme, host and port: whatever is below is the protocol's. */
 function readEndpoint(value: unknown, report: Report): string | undefined {
-  const endpoint = readText(value, report, textLengthMax)
+  const endpoint = readHttpUrl(value, report, textLengthMax, 'accessKeyId')
   if (endpoint === undefined) return undefined
-  const url = URL.parse(endpoint)
-  // Not shown: it may be a password.
-  if (url?.username || url?.password)
-    return report('user name and password may not stand in the URL; write accessKeyId')
-  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (url === null || !isWeb) return report(`${shown(endpoint)} is not an http(s) URL`)
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    return report(`${shown(endpoint)} is more than scheme, host and port; write ${url.origin}`)
-  return url.origin
+  const { origin, pathname, search, hash } = new URL(endpoint)
+  if (pathname === '/' && search === '' && hash === '') return origin
+  return report(`${shown(endpoint)} is more than scheme, host and port; write ${origin}`)
 }

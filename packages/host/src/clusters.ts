@@ -1,12 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { didYouMean, readKafkaClusters } from '@barnabas/core'
+import { readKafkaClusters } from '@barnabas/core'
 import type { ClusterTlsFiles, KafkaCluster, KafkaClusters } from '@barnabas/core'
 import type { KafkaClient, KafkaConnectOptions } from '@barnabas/kafka'
 import { fileProblem, readSettingsFile } from '@barnabas/runtime'
 import type { SinkClient } from '@barnabas/kafka-sink'
 import type { FoundSecret } from '@barnabas/runtime'
+import { missingEntry } from './missing-entry.ts'
 
 /** The other Kafka clusters that this process may reach: those of BARNABAS_CLUSTERS_FILE. */
 export interface Clusters {
@@ -63,12 +64,14 @@ function clustersOf(entries: ReadonlyMap<string, Entry>, { file, findSecret, con
   const all = new Set<KafkaClient>()
 
   function unknown(name: string): SinkClient {
-    const mend = `write \`${name}: { brokers: [host:port] }\` into that file, for every service`
-    if (file === null) {
-      return { kind: 'unknown', message: `the cluster ${name} is not known: set BARNABAS_CLUSTERS_FILE, and ${mend}` }
-    }
-    const meant = didYouMean(name, [...entries.keys()])
-    return { kind: 'unknown', message: `the cluster ${name} is not in BARNABAS_CLUSTERS_FILE${meant}; ${mend}` }
+    const message = missingEntry({
+      what: 'cluster',
+      name,
+      variable: 'BARNABAS_CLUSTERS_FILE',
+      names: file === null ? null : [...entries.keys()],
+      example: `${name}: { brokers: [host:port] }`,
+    })
+    return { kind: 'unknown', message }
   }
 
   return {

@@ -44,10 +44,10 @@ import { addressGuard, createAsker, createWebhookSender } from '@barnabas/webhoo
 import type { AddressGuard, Asker } from '@barnabas/webhook'
 import { openClusters } from './clusters.ts'
 import type { ClusterConnectOptions, Clusters, ClustersOptions } from './clusters.ts'
-import { openTargetAccounts } from './target-accounts.ts'
-import type { TargetAccounts, TargetAccountsOptions } from './target-accounts.ts'
 import { createKafkaSinks } from './kafka-sinks.ts'
 import { createHandshakeCalls } from './handshake-calls.ts'
+import { openTargetAccounts } from './target-accounts.ts'
+import type { TargetAccounts, TargetAccountsOptions } from './target-accounts.ts'
 import { watchHeartbeats } from './watch-heartbeats.ts'
 
 /** What a service may take beyond the drain time-out: verdicts of what was cut off, the last commit, leaving the group. */
@@ -153,13 +153,13 @@ export async function openHost(service: ServiceProcess, options: HostOptions): P
   const connect = (how: ClusterConnectOptions) =>
     connectKafka({ ...how, clientId, sessionTimeoutMs: config.sessionTimeoutMs, logger })
   const clusters = await clustersOf({ file: config.clustersFile, cwd: process.cwd(), findSecret, connect })
+  const targetAccounts = await targetAccountsOf({ file: config.targetsFile, cwd: process.cwd(), findSecret })
   const kafka = connect({
     brokers,
     ...(config.kafka.ssl === null ? {} : { ssl: tlsOf(config.kafka.ssl) }),
     ...(config.kafka.sasl === null ? {} : { sasl: config.kafka.sasl }),
   })
   service.closers.add('kafka', () => kafka.close())
-  const targetAccounts = await targetAccountsOf({ file: config.targetsFile, cwd: process.cwd(), findSecret })
   service.closers.add('clusters', () => clusters.close())
   const names = namesOf(config.prefix)
   const kafkaSinks = createKafkaSinks({ kafka, brokers, clusters, names, findSecret })

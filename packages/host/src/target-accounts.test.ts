@@ -32,13 +32,13 @@ async function accounts(...args: Parameters<typeof open>) {
 test('B7: an account is found with its secrets of now', async () => {
   const values: Record<string, string> = { KEY: 'one', TOKEN: 'token' }
   const found = await accounts(file, (name) => ({ kind: 'value', value: values[name] ?? '' }))
-  expect(found.find({ kind: 'mns', connection: 'mine' })).toEqual({
+  expect(found.find('mns', 'mine')).toEqual({
     kind: 'connection',
     endpoint: 'https://1.mns.r.aliyuncs.com',
     credentials: { accessKeyId: 'me', accessKeySecret: 'one', securityToken: null },
   })
   values['KEY'] = 'two'
-  expect(found.find({ kind: 'mns', connection: 'theirs' })).toMatchObject({
+  expect(found.find('mns', 'theirs')).toMatchObject({
     credentials: { accessKeyId: 'them', accessKeySecret: 'two', securityToken: 'token' },
   })
 })
@@ -62,7 +62,7 @@ test.each([
   'what is missing is named, at the start of a subscription too: %#',
   async (text, connection, kind, message) => {
     const found = await accounts(text)
-    expect(found.find({ kind, connection })).toEqual({
+    expect(found.find(kind, connection)).toEqual({
       kind: 'unknown',
       message: expect.stringContaining(message) as string,
     })
@@ -75,7 +75,7 @@ test.each([
 
 test('a token that is not known is named', async () => {
   const found = await accounts(file, (name) => (name === 'KEY' ? { kind: 'value', value: 'x' } : unknown(name)))
-  expect(found.find({ kind: 'mns', connection: 'theirs' })).toMatchObject({
+  expect(found.find('mns', 'theirs')).toMatchObject({
     message: 'the connection theirs: the secret TOKEN is not known',
   })
 })

@@ -1,7 +1,11 @@
-import { didYouMean, readTargetConnections, targetText } from '@barnabas/core'
-import type { DeadLetterTarget, Subscription, TargetConnections } from '@barnabas/core'
+import { readTargetConnections, targetText } from '@barnabas/core'
+import type { Subscription, TargetConnections } from '@barnabas/core'
 import { readSettingsFile } from '@barnabas/runtime'
 import type { FoundSecret } from '@barnabas/runtime'
+import { missingEntry } from './missing-entry.ts'
+
+/** The targets that are reached through an account. */
+export type AccountKind = 'mns' | 'eventbridge'
 
 /** Who writes, at Alibaba Cloud. */
 export interface AlibabaCredentials {
@@ -24,7 +28,7 @@ export type FoundConnection =
 /** Where dead letters are carried to besides Kafka: the accounts of BARNABAS_TARGETS_FILE (row B7). */
 export interface TargetAccounts {
   /** As it is known now: its secrets may be others the next time. */
-  find(target: Pick<DeadLetterTarget, 'connection'> & { readonly kind: 'mns' | 'eventbridge' }): FoundConnection
+  find(kind: AccountKind, connection: string): FoundConnection
   /** Why dead letters of the subscription cannot be carried; null for nothing. */
   problemOf(subscription: Subscription): string | null
 }
@@ -54,20 +58,18 @@ export async function openTargetAccounts(options: TargetAccountsOptions): Promis
 }
 
 function accountsOf(entries: TargetConnections, { file, findSecret }: TargetAccountsOptions): TargetAccounts {
-  function missing(name: string, mend: string): FoundConnection {
-    if (file === null) {
-      return { kind: 'unknown', message: `the connection ${name} is not known: set BARNABAS_TARGETS_FILE, and ${mend}` }
-    }
-    const meant = didYouMean(name, [...entries.keys()])
-    return { kind: 'unknown', message: `the connection ${name} is not in BARNABAS_TARGETS_FILE${meant}; ${mend}` }
-  }
-
-  function find({ kind, connection: name }: Parameters<TargetAccounts['find']>[0]): FoundConnection {
+  function find(kind: AccountKind, name: string): FoundConnection {
     const written = `${kind}: https://ACCOUNT.${kind}.REGION.aliyuncs.com`
     const entry = entries.get(name)
     if (entry === undefined) {
-      const whole = `${name}: { ${written}, accessKeyId: ID, accessKeySecret: { secret: NAME } }`
-      return missing(name, `write \`${whole}\` into that file, for every service`)
+      const message = missingEntry({
+        what: 'connection',
+        name,
+        variable: 'BARNABAS_TARGETS_FILE',
+        names: file === null ? null : [...entries.keys()],
+        example: `${name}: { ${written}, accessKeyId: ID, accessKeySecret: { secret: NAME } }`,
+      })
+      return { kind: 'unknown', message }
     }
     const endpoint = entry[kind]
     if (endpoint === undefined) {
@@ -88,7 +90,7 @@ function accountsOf(entries: TargetConnections, { file, findSecret }: TargetAcco
     problemOf({ deadLetter }) {
       const target = deadLetter?.target
       if (target?.kind !== 'mns' && target?.kind !== 'eventbridge') return null
-      const found = find({ kind: target.kind, connection: target.connection })
+      const found = find(target.kind, target.connection)
       return found.kind === 'unknown' ? `deadLetter.target: ${targetText(target)}: ${found.message}` : null
     },
   }

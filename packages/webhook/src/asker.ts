@@ -3,10 +3,9 @@ import type { DeliveryAttribute, FindSecret, HandshakeReply, PlainRequest } from
 import { Client } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
-import { boundedBody } from './bounded-body.ts'
+import { boundedRequest } from './bounded-request.ts'
 import { guardedConnector, type ResolveAll } from './connector.ts'
 import { headersWithoutEvent } from './own-headers.ts'
-import { transportFailure } from './transport-error.ts'
 
 export interface AskOptions {
   readonly url: string
@@ -48,30 +47,20 @@ export function createAsker({
       if (check.kind === 'forbidden') return unanswered(check.message)
       const { origin, host, pathname, search } = new URL(url)
       const client = new Client(origin, { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 })
-      // A timer of its own: the signal of `AbortSignal.timeout` is kept by nobody and may be collected.
-      const deadline = new AbortController()
-      const timer = setTimeout(() => deadline.abort(), timeoutMs)
-      try {
-        const answer = await client.request({
-          ...request,
-          headers: { ...request.headers, ...headersWithoutEvent(headers, findSecret) },
-          path: pathname + search,
-          signal: AbortSignal.any([signal, deadline.signal]),
-        })
-        return { ...headOf(answer), ...(await boundedBody(answer)) }
-      } catch (error) {
-        if (signal.aborted) return unanswered('cut off by our own stop')
-        if (deadline.signal.aborted) return unanswered(`no complete answer within ${timeoutMs / 1_000} s`)
-        return unanswered(transportFailure(error, host).error)
-      } finally {
-        clearTimeout(timer)
-        await client.destroy()
+      const whole = {
+        ...request,
+        headers: { ...request.headers, ...headersWithoutEvent(headers, findSecret) },
+        path: pathname + search,
       }
+      const answer = await boundedRequest(client, whole, host, { timeoutMs, signal })
+      await client.destroy()
+      if (answer.kind === 'unanswered') return unanswered(answer.problem)
+      return { ...headOf(answer.head), body: answer.body, isBodyCut: answer.isBodyCut }
     },
   }
 }
 
-function headOf({ statusCode, headers }: Dispatcher.ResponseData) {
+function headOf({ statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>) {
   return {
     kind: 'answered',
     status: statusCode,

@@ -1,15 +1,11 @@
 import { oneLine } from '@barnabas/core'
 import { Agent } from 'undici'
-import { boundedBody } from './bounded-body.ts'
-import { transportFailure } from './transport-error.ts'
+import { boundedRequest } from './bounded-request.ts'
+import type { RequestBounds } from './bounded-request.ts'
 
-export interface PostOptions {
+export interface PostOptions extends RequestBounds {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** From the beginning to the end of the answer's body; waiting for a connection included. */
-  readonly timeoutMs: number
-  /** Ends it at once. */
-  readonly signal: AbortSignal
 }
 
 export type Posted =
@@ -35,29 +31,14 @@ export function createPoster(): Poster {
   const agent = new Agent({ connections: connectionsMax, headersTimeout: 0, bodyTimeout: 0, allowH2: false })
 
   return {
-    async post(url, { headers, body, timeoutMs, signal }) {
+    async post(url, { headers, body, ...bounds }) {
       const parsed = URL.parse(url)
       if (parsed === null) return unanswered('the URL is none')
-      // A timer of its own: the signal of `AbortSignal.timeout` is kept by nobody and may be collected.
-      const deadline = new AbortController()
-      const timer = setTimeout(() => deadline.abort(), timeoutMs)
-      try {
-        const answer = await agent.request({
-          method: 'POST',
-          origin: parsed.origin,
-          path: parsed.pathname + parsed.search,
-          headers,
-          body,
-          signal: AbortSignal.any([signal, deadline.signal]),
-        })
-        return { kind: 'answered', status: answer.statusCode, ...(await boundedBody(answer)) }
-      } catch (error) {
-        if (signal.aborted) return unanswered('cut off by our own stop')
-        if (deadline.signal.aborted) return unanswered(`no complete answer within ${timeoutMs / 1_000} s`)
-        return unanswered(transportFailure(error, parsed.host).error)
-      } finally {
-        clearTimeout(timer)
-      }
+      const { origin, host, pathname, search } = parsed
+      const request = { method: 'POST', origin, path: pathname + search, headers, body } as const
+      const answer = await boundedRequest(agent, request, host, bounds)
+      if (answer.kind === 'unanswered') return unanswered(answer.problem)
+      return { kind: 'answered', status: answer.head.statusCode, body: answer.body, isBodyCut: answer.isBodyCut }
     },
     close: () => agent.destroy(),
   }
