@@ -1,7 +1,7 @@
 import { deadLetterRecords } from '@barnabas/core'
 import type { DeadLetter } from '@barnabas/core'
 import { environment } from './barnabas.ts'
-import { plainKafka } from './kafka.ts'
+import { plainKafka, produce } from './kafka.ts'
 import { runProcess } from './processes.ts'
 import type { RunningProcess } from './processes.ts'
 
@@ -21,18 +21,12 @@ export const firstPublished = Date.parse('2026-01-02T03:04:05.678Z')
 
 /** Writes dead letters as a service does, as many as wanted, to one topic. */
 export async function produceDeadLetters(topic: string, letters: Iterable<LetterParts>): Promise<void> {
-  const producer = plainKafka().producer()
-  await producer.connect()
-  try {
-    const messages = [...letters].map((letter) => {
-      const [{ key, value, headers }] = deadLetterRecords(deadLetter(topic, letter))
-      return { key, value, headers: headers as Record<string, Buffer>, partition: letter.offset % 2 }
-    })
-    for (let from = 0; from < messages.length; from += 1_000) {
-      await producer.send({ topic, acks: -1, messages: messages.slice(from, from + 1_000) })
-    }
-  } finally {
-    await producer.disconnect()
+  const messages = [...letters].map((letter) => {
+    const [{ key, value, headers }] = deadLetterRecords(deadLetter(topic, letter))
+    return { key, value, headers: headers as Record<string, Buffer>, partition: letter.offset % 2 }
+  })
+  for (let from = 0; from < messages.length; from += 1_000) {
+    await produce(plainKafka(), topic, messages.slice(from, from + 1_000))
   }
 }
 

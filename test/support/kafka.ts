@@ -57,9 +57,10 @@ async function untilKnown(admin: Admin, topic: string, partitionCount: number): 
   }
 }
 
-/** Writes the messages in order, each acknowledged by all replicas. */
+/** Writes the messages once and in order, each acknowledged by all replicas. */
 export async function produce(kafka: Kafka, topic: string, messages: Message[]): Promise<void> {
-  const producer = kafka.producer()
+  // A new topic's partitions are led one after the other: kafkajs tries again for all when one of them was not yet.
+  const producer = kafka.producer({ idempotent: true })
   await producer.connect()
   try {
     const acknowledged = new Set((await producer.send({ topic, messages, acks: -1 })).map(({ partition }) => partition))
