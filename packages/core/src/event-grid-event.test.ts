@@ -52,13 +52,39 @@ test.each([
   ['null', null],
   ['empty', ''],
 ])('what Event Grid stamps is stamped when it is %s, and the data stays as it stands', (_what, topic) => {
-  const json = changed({ topic, metadataVersion: topic || undefined, data: 0 }).replace('"data":0', `"data":${data}`)
-  const event = read(json)
+  const json = changed({ topic, metadataVersion: topic, dataVersion: topic, data: 0 })
+  const event = read(json.replace('"data":0', `"data":${data}`))
   expect(event.attributes.get('source')).toBe('orders')
-  const delivered = event.value.toString()
-  expect(JSON.parse(delivered)).toMatchObject({ topic: 'orders', metadataVersion: '1', id: '831e1650' })
+  const delivered = eventJson(event, 'EventGridSchema').toString()
+  expect(JSON.parse(delivered)).toMatchObject({
+    topic: 'orders',
+    metadataVersion: '1',
+    dataVersion: '',
+    id: '831e1650',
+  })
   expect(delivered).toContain(`"data":${data}`)
-  expect(delivered.match(/"topic"/g)).toHaveLength(1)
+  for (const name of ['topic', 'metadataVersion', 'dataVersion', 'data']) {
+    expect(delivered.match(new RegExp(`"${name}"`, 'g'))).toHaveLength(1)
+  }
+})
+
+test.each([
+  ['metadataVersion', '', '1'],
+  ['dataVersion', null, ''],
+  ['dataVersion', undefined, ''],
+  ['data', undefined, null],
+])('A15: an event whose %s alone is %j has it as Azure’s SDKs want it', (name, given, stamped) => {
+  const event = read(changed({ [name]: given }))
+  const expected = { ...(JSON.parse(whole) as object), [name]: stamped }
+  expect(JSON.parse(eventJson(event, 'EventGridSchema').toString())).toEqual(expected)
+})
+
+test('what is stamped for the receiver alone hides nothing from filters, and stands beside no other spelling', () => {
+  const event = read(changed({ data: undefined, dataVersion: undefined, Data: 1, DATAVERSION: '2' }))
+  expect(JSON.parse(eventJson(event, 'EventGridSchema').toString())).toEqual(JSON.parse(event.value.toString()))
+  const other = read(changed({ data: undefined, dataVersion: undefined }))
+  expect(JSON.parse(other.value.toString())).not.toHaveProperty('data')
+  expect(JSON.parse(other.value.toString())).not.toHaveProperty('dataVersion')
 })
 
 test('an empty subject and absent data are what they are', () => {

@@ -48,7 +48,7 @@ export function decodeEventGridEvent(value: Buffer | null, sourceTopic: string):
     eventType: required('eventType'),
     eventTime: required('eventTime'),
     dataVersion: textOf('dataVersion'),
-    metadataVersion: metadataVersion ?? metadataVersionDefault,
+    metadataVersion: metadataVersion === null || metadataVersion === '' ? metadataVersionDefault : metadataVersion,
   }
   const [problem] = problems
   if (problem !== undefined) return { kind: 'malformed', message: `no event in Event Grid's schema: ${problem}` }
@@ -58,7 +58,7 @@ export function decodeEventGridEvent(value: Buffer | null, sourceTopic: string):
     event: {
       mode: 'event-grid',
       attributes: attributesOf(envelope),
-      value: topic === envelope.topic && metadataVersion !== null ? json : stamped(json, envelope),
+      value: topic === envelope.topic && metadataVersion === envelope.metadataVersion ? json : stamped(json, envelope),
       envelope,
       data: data === undefined ? null : json.subarray(data.start, data.end),
     },
