@@ -30,6 +30,19 @@ test.each([
   expect(withoutSecrets(Buffer.from(body), headers, known('hunter2-long')).toString()).toBe(kept)
 })
 
+test('A20: a header may have any name that HTTP knows, and arrives', async () => {
+  const arrived: string[] = []
+  const { origin } = await receiver((request, response) => {
+    arrived.push(...request.rawHeaders)
+    request.resume()
+    response.end()
+  })
+  const names = ['__proto__', 'constructor', 'X-Ok_1.~!']
+  const shape = { ...testShape, headers: names.map((name) => ({ kind: 'static', name, value: 'a' }) as const) }
+  await loopbackSender().attempt([testEvent()], { ...attemptOptions, shape, url: origin })
+  expect(arrived).toEqual(expect.arrayContaining(names))
+})
+
 test('A20: a receiver that sends back what it got does not put the secret into a dead letter', async () => {
   const { origin } = await receiver((request, response) => {
     request.resume()

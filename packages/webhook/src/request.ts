@@ -41,11 +41,12 @@ export function webhookRequest(
   settings: RequestSettings,
 ): WebhookRequest {
   const { shape, attemptNumber, transformed } = options
-  const headers: Record<string, string> = {
+  // Without a prototype, for `__proto__` may be the name of a header too.
+  const headers: Record<string, string> = Object.assign(Object.create(null) as object, {
     'user-agent': 'barnabas',
     'barnabas-subscription': shape.id,
     'barnabas-attempt': String(attemptNumber),
-  }
+  })
   if (isEventGridNotation(shape.notation)) {
     addEventGridHeaders(headers, events, { shape, attemptNumber, source: options.source })
   }
