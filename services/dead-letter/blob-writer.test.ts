@@ -125,6 +125,14 @@ test('A13: without its container it is given up at once', async () => {
   ])
 })
 
+test('a store that comes back without the container is not one that dead letters are written into again', async () => {
+  const writer = writerOn((tries) => (tries === 1 ? away : { kind: 'no-container' }))
+  const written = writer.write()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await written).toBe(true)
+  expect(writer.told.map((each) => each.split(' ', 2).join(' '))).toEqual(['warn cannot', 'given up', 'error 2'])
+})
+
 test('a sink that cannot be opened is one that may pass', async () => {
   const writer = writerOn((tries) => (tries === 1 ? new Error('no such library') : { kind: 'written' }))
   const written = writer.write()

@@ -91,7 +91,7 @@ export function createBlobWriter(options: BlobWriterOptions): BlobWriter {
             logger.debug({ blob: target, path: blob.path, events: blob.events, result: result.kind }, 'wrote a blob')
             return true
           case 'no-container':
-            hasWorked()
+            failingSince = null
             giveUp(blob, 'ContainerNotFound', 'the container does not exist')
             return true
           case 'unavailable':
