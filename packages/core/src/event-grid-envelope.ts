@@ -36,6 +36,9 @@ export const propertyFields = [
   'provisioningState',
 ] as const
 
+/** What the body is called in the samples of the REST specification; the last is that of 2017-06-15-preview. */
+const bodyNames = ['eventSubscriptionInfo', 'eventSubscriptionUpdateParameters', 'parameters']
+
 /** Those of them that say where to deliver; beside a `sink` the others are more likely a slip than Event Grid's. */
 const destinationFields = ['destination', 'deliveryWithResourceIdentity']
 const tellingFields = [
@@ -69,7 +72,7 @@ export function isEventGrid(fields: Readonly<Record<string, unknown>>): boolean 
 export function openEnvelope(root: Place): Envelope {
   const parameters = placeAt(root, 'parameters')
   if (!isMapping(parameters.value)) return openBody(root)
-  const bodies = ['eventSubscriptionInfo', 'eventSubscriptionUpdateParameters'].map((name) => placeAt(parameters, name))
+  const bodies = bodyNames.map((name) => placeAt(parameters, name))
   const body = bodies.find(({ value }) => value !== undefined)
   if (body === undefined) {
     const mend = 'the samples of other things than event subscriptions mean nothing here'

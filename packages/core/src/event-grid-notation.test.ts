@@ -526,6 +526,15 @@ test.each<[string, Json]>([
   )
 })
 
+test.each(['eventSubscriptionInfo', 'eventSubscriptionUpdateParameters', 'parameters'])(
+  'a sample of the REST specification may have its body in `%s`',
+  (body) => {
+    const parameters = { scope: 'subscriptions/1', eventSubscriptionName: 'Orders', [body]: webhook({}) }
+    const { fields } = translated({ parameters, responses: {} }, topics)
+    expect(fields).toMatchObject({ id: 'orders', sink: url, handshake: 'event-grid' })
+  },
+)
+
 test('TLS versions that are not spoken, and tokens that an own header stands in for, are warnings', () => {
   const document = webhook({ minimumTlsVersionAllowed: '1.0', azureActiveDirectoryTenantId: 't' })
   const beside = { id: 'a', ...topics, headers: { authorization: { secret: 'TOKEN' } } }
