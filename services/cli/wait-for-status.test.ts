@@ -56,10 +56,11 @@ const pending = {
   url: 'https://barnabas.example/handshakes/a/b',
   since: '2026-01-01T00:00:00.000Z',
   until: '2026-01-01T00:10:00.000Z',
+  problem: null,
 } as const
 
 test('whoever applies waits for a handshake that is tried, and not for somebody who is to call a URL', () => {
-  const trying = { ...pending, kind: 'trying', problem: null } as const
+  const trying = { ...pending, kind: 'trying' } as const
   expect(isSettled(status({ status: 'Starting', handshake: trying }), false)).toBe(false)
   expect(isSettled(status({ status: 'Starting', handshake: { ...pending, kind: 'awaiting' } }), false)).toBe(true)
 })

@@ -21,6 +21,7 @@ const notAgreed = (problem: string) => ({ kind: 'not-agreed', problem })
 test.each<[string, HandshakeReply, object]>([
   ['the code', answered(200, { body: `{"validationResponse":"${code}"}` }), agreed()],
   ['the code, with more around it', answered(200, { body: ` {"a":1,"ValidationResponse":"${code}"}\n` }), agreed()],
+  ['a byte order mark', answered(200, { body: `\uFEFF{"validationResponse":"${code}"}` }), agreed()],
   ['no body', answered(200), mayAgree('answered 200 without a validationResponse')],
   ['a page', answered(200, { body: '<html>' }), mayAgree('answered 200 without a validationResponse')],
   ['an array', answered(200, { body: `["${code}"]` }), mayAgree('answered 200 without a validationResponse')],

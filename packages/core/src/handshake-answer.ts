@@ -60,7 +60,8 @@ function validationAnswer({ status, body, isBodyCut }: Answered, code: string): 
 function codeOf(body: string): string | null {
   let json: unknown
   try {
-    json = JSON.parse(body)
+    // Some writers of UTF-8 begin with a byte order mark.
+    json = JSON.parse(body.replace(/^\uFEFF/, ''))
   } catch {
     return null
   }

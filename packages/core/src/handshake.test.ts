@@ -61,7 +61,7 @@ test('an endpoint that is starting up is asked again for five minutes, then it h
     reason: 'the receiver has not agreed since 2026-12-02T10:00:00.000Z; the last try: answered 503',
   })
   expect(failedText(handshake as Extract<Handshake, { kind: 'failed' }>)).toMatch(
-    /^the handshake \(event-grid\) has failed: the receiver has not agreed since .*; mend the receiver, then /,
+    /^the handshake \(event-grid\) has failed: the receiver has not agreed since .*; mend the receiver, then `barnabas start`/,
   )
 })
 
@@ -77,7 +77,9 @@ test('one that may agree has ten minutes to call the URL', () => {
   expect(afterCall(awaiting, null, at(609))).toMatchObject({ kind: 'succeeded', allowedRate: null })
   expect(whenDue(awaiting, at(610))).toMatchObject({
     kind: 'failed',
-    reason: 'nobody has called its validation URL before 2026-12-02T10:10:10.000Z',
+    reason:
+      'the receiver answered 200 without a validationResponse, and nobody has called its validation URL before ' +
+      '2026-12-02T10:10:10.000Z',
   })
 })
 
@@ -95,7 +97,8 @@ test('the status says what is awaited, with the URL', () => {
       `asking again until 2026-12-02T10:05:00.000Z; or call ${callback.url}`,
   )
   expect(pendingText(pending(afterAnswer(begun, mayAgree, at(0), times)))).toBe(
-    `the receiver has answered and not agreed yet: it, or you, must call ${callback.url} before 2026-12-02T10:10:00.000Z`,
+    'the receiver answered 200 without a validationResponse, and has not agreed yet: it, or you, must call ' +
+      `${callback.url} before 2026-12-02T10:10:00.000Z`,
   )
 })
 

@@ -22,8 +22,8 @@ const pending = {
 export const handshakeSchema = z.discriminatedUnion('kind', [
   /** The receiver is asked again and again; `problem` is what came of it last. */
   z.object({ kind: z.literal('trying'), ...pending, problem: z.string().nullable() }),
-  /** The receiver has answered and not agreed yet: it, or a person, calls `url`. */
-  z.object({ kind: z.literal('awaiting'), ...pending, url: z.string() }),
+  /** The receiver has answered and not agreed yet: it, or a person, calls `url`; `problem` is what it answered. */
+  z.object({ kind: z.literal('awaiting'), ...pending, url: z.string(), problem: z.string().nullable().default(null) }),
   /** `allowedRate`: requests per minute, null for any. */
   z.object({ kind: z.literal('succeeded'), ...begun, at: z.string(), allowedRate: z.int().positive().nullable() }),
   z.object({ kind: z.literal('failed'), ...begun, at: z.string(), reason: z.string() }),
@@ -39,7 +39,8 @@ export const handshakeSchema = z.discriminatedUnion('kind', [
  *        │ └─── its URL was called ──────────────────────────► succeeded
  *        └───── 5 minutes over ──────────────────────────────► failed
  *
- * A failed one begins anew when a dispatcher is started, and a changed subscription begins another.
+ * A failed one begins anew with `barnabas start` and when a dispatcher is started, and a changed subscription begins
+ * another.
  */
 export type Handshake = Readonly<z.output<typeof handshakeSchema>>
 export type PendingHandshake = Extract<Handshake, { readonly kind: 'trying' | 'awaiting' }>
@@ -129,7 +130,7 @@ export function afterAnswer(
       if (url === null) return afterProblem(handshake, answer.without, now, times)
       const { form, revision, validation } = handshake
       const until = iso(now + times.callMs)
-      return { kind: 'awaiting', form, revision, validation, url, since: iso(now), until }
+      return { kind: 'awaiting', form, revision, validation, url, since: iso(now), until, problem: answer.without }
     }
     case 'not-agreed':
       return afterProblem(handshake, answer.problem, now, times)
@@ -146,7 +147,9 @@ export function afterCall(handshake: PendingHandshake, allowedRate: number | nul
 /** What becomes of one that awaits the call of its URL, as time goes by. */
 export function whenDue(handshake: PendingHandshake, now: number): Handshake {
   if (now < Date.parse(handshake.until)) return handshake
-  return failed(handshake, `nobody has called its validation URL before ${handshake.until}`, now)
+  const { problem, until } = handshake
+  const answered = problem === null ? '' : `the receiver ${problem}, and `
+  return failed(handshake, `${answered}nobody has called its validation URL before ${until}`, now)
 }
 
 function afterProblem(handshake: PendingHandshake, problem: string, now: number, times: HandshakeTimes): Handshake {
@@ -175,7 +178,8 @@ function failed({ form, revision, validation }: PendingHandshake, reason: string
 export function pendingText(handshake: PendingHandshake): string {
   const { url, until } = handshake
   if (handshake.kind === 'awaiting') {
-    return `the receiver has answered and not agreed yet: it, or you, must call ${handshake.url} before ${until}`
+    const answered = handshake.problem ?? 'has answered'
+    return `the receiver ${answered}, and has not agreed yet: it, or you, must call ${handshake.url} before ${until}`
   }
   const asked = `asking the receiver whether it wants the events (handshake: ${handshake.form})`
   const came = handshake.problem === null ? '' : `: ${handshake.problem}; asking again until ${until}`
@@ -186,7 +190,7 @@ export function pendingText(handshake: PendingHandshake): string {
 export function failedText({ form, reason }: Extract<Handshake, { readonly kind: 'failed' }>): string {
   return (
     `the handshake (${form}) has failed: ${reason}; ` +
-    'mend the receiver, then restart the dispatcher, or apply the subscription changed'
+    'mend the receiver, then `barnabas start` the subscription, or apply it changed'
   )
 }
 

@@ -16,8 +16,9 @@ const awaiting: Handshake = {
   url: `https://barnabas.example/handshakes/orders/${token}`,
   since: '2026-12-02T09:55:00.000Z',
   until: '2026-12-02T10:05:00.000Z',
+  problem: null,
 }
-const { url: _url, since: _since, until: _until, ...over } = awaiting
+const { url: _url, since: _since, until: _until, problem: _problem, ...over } = awaiting
 const succeeded: Handshake = { ...over, kind: 'succeeded', at: '2026-12-02T09:59:00.000Z', allowedRate: null }
 const failed: Handshake = { ...over, kind: 'failed', at: '2026-12-02T09:59:00.000Z', reason: 'late' }
 
