@@ -11,6 +11,7 @@ const writeTimeoutMs = 30_000
 export async function createAzureBlobSink(
   { account, container }: BlobTarget,
   { endpoint, key }: BlobAccount,
+  timeoutMs = writeTimeoutMs,
 ): Promise<BlobSink> {
   const { BlobServiceClient, StorageSharedKeyCredential } = await import('@azure/storage-blob')
   const credential =
@@ -25,14 +26,17 @@ export async function createAzureBlobSink(
 
   return {
     async write(path, body, signal) {
+      const deadline = AbortSignal.timeout(timeoutMs)
       try {
         await containerClient.getBlockBlobClient(path).upload(body, body.length, {
           conditions: { ifNoneMatch: '*' },
           blobHTTPHeaders: { blobContentType: 'application/json' },
-          abortSignal: AbortSignal.any([signal, AbortSignal.timeout(writeTimeoutMs)]),
+          abortSignal: AbortSignal.any([signal, deadline]),
         })
         return { kind: 'written' }
       } catch (error) {
+        // The library says no more than that something was aborted.
+        if (deadline.aborted) return { kind: 'unavailable', message: `no answer within ${timeoutMs / 1_000} s` }
         return resultOf(error, key === null ? account : null)
       }
     },
