@@ -67,6 +67,21 @@ test('an earlier life’s is before all that comes', () => {
   expect(run.steps).toEqual(['copy of a2'])
 })
 
+test('an earlier life’s is before all that comes, also where something that came before it is under way again', () => {
+  const run = lanes()
+  run.enter(one, 'a', 'a1', 'a2')
+  run.made.occupy(one, 'a')
+  run.enter(one, 'a', 'a4')
+  run.made.over(one, 'a')
+  expect(run.steps).toEqual(['a1'])
+  run.made.over(one, 'a')
+  run.made.over(one, 'a')
+  expect(run.steps).toEqual(['a1', 'copy of a2', 'copy of a4'])
+  run.made.over(one, 'a')
+  run.enter(one, 'a', 'a5')
+  expect(run.steps.at(-1)).toBe('a5')
+})
+
 test('what is dropped or lost is never begun, and counts no more', () => {
   const run = lanes()
   run.enter(one, 'a', 'a1', 'a2')

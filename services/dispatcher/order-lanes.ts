@@ -11,9 +11,9 @@ import type { HoldablePartition, ReadBudget } from '@barnabas/delivery'
 export interface OrderLanes<Item extends LaneItem> {
   /** Begins it as soon as everything that entered its lane before is over. */
   enter(partition: HoldablePartition, lane: string, item: Item): void
-  /** One that was begun in an earlier life is in its lane, which so is not free. */
+  /** One that was begun in an earlier life is in its lane too: nothing of it begins before that is over as well. */
   occupy(partition: HoldablePartition, lane: string): void
-  /** The one that was begun is over. */
+  /** One that was begun is over. */
   over(partition: HoldablePartition, lane: string): void
   /** It stays for long: what waits behind it keeps only its own bytes. */
   stays(partition: HoldablePartition, lane: string): void
@@ -38,6 +38,8 @@ export interface OrderLanesOptions<Item extends LaneItem> {
 
 interface Lane<Item> {
   queue: Item[]
+  /** How many were begun and are not over: after a crash what was not committed comes again before the one that stays. */
+  begun: number
   isSlow: boolean
 }
 
@@ -67,12 +69,18 @@ export function createOrderLanes<Item extends LaneItem>(options: OrderLanesOptio
     lane.queue = []
   }
 
+  function becomeSlow(lane: Lane<Item>): void {
+    if (lane.isSlow) return
+    lane.isSlow = true
+    lane.queue = lane.queue.map(copyOf)
+  }
+
   return {
     enter(partition, name, item) {
       const lanes = lanesOf(partition)
       const lane = lanes.get(name)
       if (lane === undefined) {
-        lanes.set(name, { queue: [], isSlow: false })
+        lanes.set(name, { queue: [], begun: 1, isSlow: false })
         return begin(item)
       }
       lane.queue.push(lane.isSlow ? copyOf(item) : item)
@@ -80,11 +88,16 @@ export function createOrderLanes<Item extends LaneItem>(options: OrderLanesOptio
     },
     occupy(partition, name) {
       const lanes = lanesOf(partition)
-      if (!lanes.has(name)) lanes.set(name, { queue: [], isSlow: true })
+      const lane = lanes.get(name) ?? { queue: [], begun: 0, isSlow: true }
+      lanes.set(name, lane)
+      lane.begun += 1
+      becomeSlow(lane)
     },
     over(partition, name) {
       const lane = partitions.get(partition)?.get(name)
       if (lane === undefined) return
+      lane.begun -= 1
+      if (lane.begun > 0) return
       lane.isSlow = false
       const next = lane.queue.shift()
       if (next === undefined) {
@@ -92,13 +105,12 @@ export function createOrderLanes<Item extends LaneItem>(options: OrderLanesOptio
         return
       }
       count(next, -1)
+      lane.begun = 1
       begin(next)
     },
     stays(partition, name) {
       const lane = partitions.get(partition)?.get(name)
-      if (lane === undefined || lane.isSlow) return
-      lane.isSlow = true
-      lane.queue = lane.queue.map(copyOf)
+      if (lane !== undefined) becomeSlow(lane)
     },
     drop(partition, name) {
       const lane = partitions.get(partition)?.get(name)
