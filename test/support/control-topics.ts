@@ -1,3 +1,4 @@
+import type { BlockedEvent } from '@barnabas/core'
 import { plainKafka, produce } from './kafka.ts'
 import { followTopics } from './followed-topics.ts'
 import type { FollowedRecord } from './followed-topics.ts'
@@ -9,6 +10,7 @@ export interface SeenStatus {
   readonly reason: string
   readonly generation: number
   readonly revision: number
+  readonly blocked: readonly BlockedEvent[]
   readonly handshake: {
     readonly kind: string
     readonly url?: string | null
