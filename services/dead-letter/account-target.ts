@@ -1,10 +1,10 @@
-import { deadLetterJson, withMembers } from '@barnabas/core'
-import type { DeadLetterShape, JsonText, KafkaRecord } from '@barnabas/core'
+import type { DeadLetterShape, KafkaRecord } from '@barnabas/core'
 import type { AccountKind, FoundConnection } from '@barnabas/host'
 import type { Poster } from '@barnabas/webhook'
 import { createBusClient } from './bus-client.ts'
+import { letterEvent } from './letter-event.ts'
 import { createSmqClient } from './smq-client.ts'
-import { inTurn, unavailable } from './target-write.ts'
+import { inParts, inTurn, unavailable } from './target-write.ts'
 import type { Target, TargetWrite } from './target.ts'
 
 export interface AccountTargetOptions {
@@ -39,17 +39,15 @@ export function createAccountTarget(options: AccountTargetOptions): Target {
     switch (kind) {
       case 'mns': {
         const client = createSmqClient({ endpoint, queue: resource, credentials, poster, now })
-        const parts = letters.flatMap((_, index) =>
-          index % messagesAtOnce === 0 ? [letters.slice(index, index + messagesAtOnce)] : [],
-        )
+        const parts = inParts(letters, messagesAtOnce)
         return inTurn(parts, (part) =>
-          Promise.all(part.map((letter) => client.write(cloudEventOf(letter, shapeOf), letter, signal))),
+          Promise.all(part.map((letter) => client.write(letterEvent(letter, shapeOf), letter, signal))),
         )
       }
       case 'eventbridge': {
         const client = createBusClient({ endpoint, bus: resource, credentials, poster, now, nonce })
         return client.put(
-          letters.map((letter) => cloudEventOf(letter, shapeOf)),
+          letters.map((letter) => letterEvent(letter, shapeOf)),
           signal,
         )
       }
@@ -59,12 +57,4 @@ export function createAccountTarget(options: AccountTargetOptions): Target {
   }
 
   return { write: tryAll, close: () => poster.close() }
-}
-
-/** The event as a CloudEvent, what is known of its delivery, and whose it is, for several may share a queue (row B6). */
-function cloudEventOf(letter: KafkaRecord, shapeOf: (subscriptionId: string) => DeadLetterShape): JsonText {
-  const id = letter.headers['barnabas-subscription']
-  const subscription = Buffer.isBuffer(id) ? id.toString('utf8') : ''
-  const event = deadLetterJson(letter, { ...shapeOf(subscription), schema: 'CloudEventSchemaV1_0' })
-  return withMembers(event, [['barnabassubscription', Buffer.from(JSON.stringify(subscription))]])
 }

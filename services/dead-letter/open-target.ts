@@ -5,12 +5,13 @@ import type { KafkaClient } from '@barnabas/kafka'
 import { createPoster } from '@barnabas/webhook'
 import { createAccountTarget } from './account-target.ts'
 import { createKafkaTarget } from './kafka-target.ts'
+import { createRocketMqTarget } from './rocketmq-target.ts'
 import type { Target } from './target.ts'
 
 export interface TargetSurroundings {
   readonly kafka: KafkaClient
   readonly clusters: Clusters
-  readonly accounts: Pick<TargetAccounts, 'find'>
+  readonly accounts: Pick<TargetAccounts, 'find' | 'findRocketMq'>
   readonly shapeOf: (subscriptionId: string) => DeadLetterShape
   /** Whether what is written into a topic of this name on the own Kafka would come round again. */
   readonly isCircular: (target: DeadLetterTarget, topic: string) => boolean
@@ -18,8 +19,8 @@ export interface TargetSurroundings {
 
 type OpenTarget = (target: DeadLetterTarget, surroundings: TargetSurroundings) => Target
 
-/** What is behind each kind of target. A kind that stands here belongs into `availableKinds` of the core too. */
-const openers: Partial<Record<TargetKind, OpenTarget>> = {
+/** What is behind each kind of target. */
+const openers: Record<TargetKind, OpenTarget> = {
   kafka: (target, { kafka, clusters, isCircular }) =>
     createKafkaTarget({
       topic: target.resource,
@@ -27,6 +28,8 @@ const openers: Partial<Record<TargetKind, OpenTarget>> = {
       own: kafka,
       isCircular: (topic) => isCircular(target, topic),
     }),
+  rocketmq: ({ connection, resource }, { accounts, shapeOf }) =>
+    createRocketMqTarget({ topic: resource, connection: () => accounts.findRocketMq(connection), shapeOf }),
   mns: (target, surroundings) => accountTarget('mns', target, surroundings),
   eventbridge: (target, surroundings) => accountTarget('eventbridge', target, surroundings),
 }
@@ -47,15 +50,7 @@ function accountTarget(
   })
 }
 
-/** Opens a target; connects to nothing. One of a later version takes nothing, which is no loss: it is tried without end. */
+/** Opens a target; connects to nothing. */
 export function openTarget(target: DeadLetterTarget, surroundings: TargetSurroundings): Target {
-  return openers[target.kind]?.(target, surroundings) ?? unknownTarget(target.kind)
-}
-
-function unknownTarget(kind: TargetKind): Target {
-  const message = `${kind} is no target of this version`
-  return {
-    write: async (letters) => letters.map(() => ({ kind: 'unavailable', message })),
-    close: async () => {},
-  }
+  return openers[target.kind](target, surroundings)
 }

@@ -27,6 +27,10 @@ export function withoutCredentials(text: string, { accessKeySecret, securityToke
   )
 }
 
+export function inParts<Item>(items: readonly Item[], lengthMax: number): readonly (readonly Item[])[] {
+  return items.flatMap((_, index) => (index % lengthMax === 0 ? [items.slice(index, index + lengthMax)] : []))
+}
+
 /**
  * Tries one part after the other; the results stand in the order of the items. Once nothing of a part got through, the
  * others are left for the next try: a server that does not answer takes the time of one part, not of all.

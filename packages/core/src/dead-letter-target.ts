@@ -22,15 +22,6 @@ export type ReadTarget =
   /** `problem` follows the text that was read: "is …". */
   | { readonly kind: 'invalid'; readonly problem: string }
 
-/** What carries dead letters in this version; the others are refused by name. */
-const availableKinds: readonly TargetKind[] = ['kafka', 'mns', 'eventbridge']
-const names: Readonly<Record<TargetKind, string>> = {
-  kafka: 'Kafka',
-  rocketmq: 'RocketMQ',
-  mns: 'Simple Message Queue',
-  eventbridge: 'an event bus',
-}
-
 const targetLengthMax = 1_000
 /** Targets that one process carries to; each has a consumer of its own. */
 export const targetsMax = 100
@@ -90,8 +81,8 @@ const otherClouds: readonly (readonly [RegExp, string])[] = [
   [/^arn:/i, 'another cloud'],
 ]
 
-/** What works in this version. */
-const forms = 'kafka://CLUSTER/TOPIC, mns://CONNECTION/QUEUE, eventbridge://CONNECTION/BUS, or an ARN of one of them'
+const forms =
+  'kafka://CLUSTER/TOPIC, rocketmq://CONNECTION/TOPIC, mns://CONNECTION/QUEUE, eventbridge://CONNECTION/BUS, or an ARN of one of them'
 
 /**
  * Reads what `deadLetter.target` says: `KIND://CONNECTION/RESOURCE`, or an ARN of Alibaba Cloud (spec page §4.1). The
@@ -115,11 +106,7 @@ export function readDeadLetterTarget(value: unknown, report: Report): string | u
   if (text === undefined) return undefined
   const read = parseDeadLetterTarget(text)
   if (read.kind === 'invalid') return report(`${shown(text)} ${read.problem}`)
-  const { kind } = read.target
-  if (availableKinds.includes(kind)) return text
-  return report(
-    `${names[kind]} for dead letters is not available in this version; write ${forms}, or leave it out: \`deadLetter: {}\` is the dead-letter topic`,
-  )
+  return text
 }
 
 function fromArn(arn: string): ReadTarget {

@@ -307,10 +307,6 @@ test.each<[fields: object, message: string]>([
     'names something of AWS, where no dead letters are carried',
   ],
   [
-    options({ DeadLetterQueue: { Arn: 'acs:mq:r:1:/instances/i/topic/t' } }),
-    'RocketMQ for dead letters is not available',
-  ],
-  [
     options({ DeadLetterQueue: { Arn: 'kafka://audit/t' } }),
     '"kafka://audit/t" is no ARN; write deadLetter: { target: kafka://audit/t } beside RunOptions',
   ],

@@ -1,13 +1,12 @@
 import type * as z from 'zod'
+import { readHostPorts } from './host-ports.ts'
 import { topicNameProblem } from './names.ts'
 import { readNamedEntries } from './named-entries.ts'
 import { didYouMean } from './nearest-name.ts'
 import { readSecretName } from './secret-name.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, isMapping, mapping, problemsOfIssue, readList, readText, shown } from './subscription-field.ts'
+import { field, isMapping, mapping, problemsOfIssue, readText, shown } from './subscription-field.ts'
 
-const brokersMax = 100
-const brokerLengthMax = 300
 const textLengthMax = 1_000
 const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const
 
@@ -24,7 +23,9 @@ const saslSchema = mapping({
 })
 
 const clusterSchema = mapping({
-  brokers: field(readBrokers),
+  brokers: field((value, report) =>
+    readHostPorts(value, report, { what: 'broker', example: 'kafka.example.com:9092', login: 'sasl' }),
+  ),
   ssl: field(readSsl).optional(),
   sasl: saslSchema.optional(),
 })
@@ -62,27 +63,6 @@ export function readKafkaClusters(root: unknown): ReadKafkaClusters {
 /** Whether a cluster can have that name, which stands in `kafka://<cluster>/<topic>`. */
 export function isClusterName(name: string): boolean {
   return topicNameProblem(name) === null && name.length <= 64
-}
-
-/** A list, or the comma-separated text that KAFKA_BROKERS would be. */
-function readBrokers(value: unknown, report: Report): readonly string[] | undefined {
-  const written = typeof value === 'string' ? value.split(',').map((each) => each.trim()) : value
-  const list = readList(written, report, brokersMax, '[kafka.example.com:9092]')
-  if (list === undefined) return undefined
-  if (list.length === 0) return report('is empty; name at least one broker as host:port')
-  const brokers = list.flatMap((entry, index) => readBroker(entry, (message) => report(message, index)) ?? [])
-  return brokers.length === list.length ? brokers : undefined
-}
-
-function readBroker(value: unknown, report: Report): string | undefined {
-  const broker = readText(value, report, brokerLengthMax)
-  if (broker === undefined) return undefined
-  // What stands before an @ may be a password.
-  if (broker.includes('@')) return report('user name and password may not stand here; write sasl')
-  const [host = '', port = '', ...rest] = broker.split(':')
-  const isPort = /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535
-  if (/^[A-Za-z0-9._-]+$/.test(host) && isPort && rest.length === 0) return broker
-  return report(`${shown(broker)} is not host:port, such as kafka.example.com:9092`)
 }
 
 function readSsl(value: unknown, report: Report): boolean | ClusterTlsFiles | undefined {

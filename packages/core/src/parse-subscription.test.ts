@@ -278,10 +278,6 @@ test.each<[field: object, message: string]>([
   ],
   [{ batch: { window: '15001ms' } }, 'batch.window: "15001ms" is not a duration from 0s to 15s, such as 5s'],
   [{ batch: { window: 5 } }, 'batch.window: 5 is not a duration from 0s to 15s, such as 5s'],
-  [
-    { deadLetter: { target: 'rocketmq://a/t' } },
-    'deadLetter.target: RocketMQ for dead letters is not available in this version; write kafka://CLUSTER/TOPIC, mns://CONNECTION/QUEUE, eventbridge://CONNECTION/BUS, or an ARN of one of them, or leave it out: `deadLetter: {}` is the dead-letter topic',
-  ],
   [{ filters: [{ sql: 'a = 1' }] }, 'filters[0].sql: is not available in this version'],
 ])('%j of a later version is refused by name', (change, message) => {
   expect(messages({ ...least, ...change })).toEqual([message])

@@ -12,12 +12,24 @@ test('B7: accounts are read by their names, secrets as names of secrets', () => 
       securityToken: { secret: 'ALIBABA_TOKEN' },
     },
     empty: least,
+    MQ_INST_1: {
+      rocketmq: {
+        endpoints: ['rocketmq.example.com:8081'],
+        ssl: true,
+        namespace: 'MQ_INST_1',
+        username: 'me',
+        password: { secret: 'ROCKETMQ' },
+      },
+    },
+    own: { rocketmq: { endpoints: '127.0.0.1:8081, 127.0.0.1:8082' } },
   }
   const read = readTargetConnections(written)
   if (read.kind === 'invalid') throw new Error(JSON.stringify(read.problems))
   expect([...read.connections]).toEqual([
     ['123.cn-hangzhou', { ...written['123.cn-hangzhou'], mns: 'https://123.mns.cn-hangzhou.aliyuncs.com' }],
     ['empty', least],
+    ['MQ_INST_1', written.MQ_INST_1],
+    ['own', { rocketmq: { endpoints: ['127.0.0.1:8081', '127.0.0.1:8082'] } }],
   ])
 })
 
@@ -39,6 +51,19 @@ test.each([
   [{ a: { ...least, mns: 'https://me:hunter2@mns.example.com' } }, 'user name and password may not stand in the URL'],
   [{ a: { ...least, eventbridge: 'https://e.example.com/openapi' } }, 'write https://e.example.com'],
   [{ a: { ...least, smq: 'https://e.example.com' } }, 'a.smq: '],
+  [{ a: { rocketmq: 'x:1' } }, 'a.rocketmq: "x:1" is not a mapping'],
+  [{ a: { rocketmq: {} } }, 'a.rocketmq.endpoints: is missing'],
+  [{ a: { rocketmq: { endpoints: [] } } }, 'a.rocketmq.endpoints: is empty; name at least one proxy as host:port'],
+  [{ a: { rocketmq: { endpoints: ['x'] } } }, '"x" is not host:port, such as rocketmq.example.com:8081'],
+  [{ a: { rocketmq: { endpoints: 'me:hunter2@x:1' } } }, 'user name and password may not stand here; write username'],
+  [{ a: { rocketmq: { endpoints: 'x:1', ssl: 'yes' } } }, 'a.rocketmq.ssl: "yes" is neither true nor false'],
+  [{ a: { rocketmq: { endpoints: 'x:1', username: 'me' } } }, 'a.rocketmq: username and password go together'],
+  [
+    { a: { rocketmq: { endpoints: 'x:1', username: 'me', password: 'hunter2' } } },
+    'a.rocketmq.password: is not { secret: NAME }',
+  ],
+  [{ a: { rocketmq: { endpoints: 'x:1', tls: true } } }, 'a.rocketmq.tls: is not a known field'],
+  [{ a: { rocketmq: { endpoints: 'x:1' }, ...least } }, 'a.accessKeyId: may not stand beside rocketmq'],
   [Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`a${index}`, least])), 'there are 101, more than 100'],
 ])('%j is refused', (root, message) => {
   const read = readTargetConnections(root)

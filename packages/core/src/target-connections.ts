@@ -1,14 +1,15 @@
-import type * as z from 'zod'
+import * as z from 'zod'
+import { readHostPorts } from './host-ports.ts'
 import { readHttpUrl } from './http-url.ts'
 import { isClusterName } from './kafka-clusters.ts'
 import { readNamedEntries } from './named-entries.ts'
 import { readSecretName } from './secret-name.ts'
 import type { Report, SubscriptionProblem } from './subscription-field.ts'
-import { field, mapping, readText, shown } from './subscription-field.ts'
+import { field, isMapping, mapping, readText, shown } from './subscription-field.ts'
 
 const textLengthMax = 1_000
 
-const connectionSchema = mapping({
+const accountSchema = mapping({
   mns: field(readEndpoint).optional(),
   eventbridge: field(readEndpoint).optional(),
   accessKeyId: field((value, report) => readText(value, report, textLengthMax)),
@@ -16,11 +17,41 @@ const connectionSchema = mapping({
   securityToken: field(readSecretName).optional(),
 })
 
+const rocketMqSchema = mapping({
+  endpoints: field((value, report) =>
+    readHostPorts(value, report, { what: 'proxy', example: 'rocketmq.example.com:8081', login: 'username' }),
+  ),
+  ssl: field((value, report) =>
+    typeof value === 'boolean' ? value : report(`${shown(value)} is neither true nor false`),
+  ).optional(),
+  namespace: field((value, report) => readText(value, report, textLengthMax)).optional(),
+  username: field((value, report) => readText(value, report, textLengthMax)).optional(),
+  password: field(readSecretName).optional(),
+})
+
+const rocketMqEntrySchema = z
+  .object({
+    rocketmq: rocketMqSchema.refine(
+      ({ username, password }) => (username === undefined) === (password === undefined),
+      'username and password go together',
+    ),
+  })
+  .catchall(z.undefined('may not stand beside rocketmq; an account is an entry of its own'))
+  .transform(({ rocketmq }) => ({ rocketmq }))
+
+const connectionSchema = z.unknown().transform((value, context) => {
+  const schema = isMapping(value) && 'rocketmq' in value ? rocketMqEntrySchema : accountSchema
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue)
+  return z.NEVER
+})
+
 /**
- * One entry of BARNABAS_TARGETS_FILE: where an account of Alibaba Cloud is reached, by kind of target, and who writes
- * there, secrets by their names (row B7).
+ * One entry of BARNABAS_TARGETS_FILE: where an account of Alibaba Cloud or a RocketMQ is reached, and who writes there,
+ * secrets by their names (row B7).
  */
-export type TargetConnection = Readonly<z.output<typeof connectionSchema>>
+export type TargetConnection = z.output<typeof connectionSchema>
 
 /** By name. */
 export type TargetConnections = ReadonlyMap<string, TargetConnection>
@@ -31,7 +62,7 @@ export type ReadTargetConnections =
 
 /**
  * Reads what BARNABAS_TARGETS_FILE holds, already an object: at most 100 names, each with `accessKeyId`,
- * `accessKeySecret`, and endpoints. Never throws, whatever the input, and shows nothing of a secret.
+ * `accessKeySecret` and endpoints, or with `rocketmq`. Never throws, whatever the input, and shows nothing of a secret.
  */
 export function readTargetConnections(root: unknown): ReadTargetConnections {
   const { entries, problems } = readNamedEntries(root, {
@@ -42,7 +73,7 @@ export function readTargetConnections(root: unknown): ReadTargetConnections {
     problemOfName: (name) =>
       isClusterName(name) ? null : 'is not the name of a connection: 1 to 64 letters, digits, "_", "." and "-"',
     schema: connectionSchema,
-    knownFields: () => Object.keys(connectionSchema.shape),
+    knownFields: ([part]) => Object.keys(part === 'rocketmq' ? rocketMqSchema.shape : accountSchema.shape),
   })
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'connections', connections: entries }
 }

@@ -15,6 +15,8 @@ afterAll(() => rm(cwd, { recursive: true, force: true }))
 const file = `
 mine: { mns: "https://1.mns.r.aliyuncs.com", accessKeyId: me, accessKeySecret: { secret: KEY } }
 theirs: { mns: "http://127.0.0.1:1", accessKeyId: them, accessKeySecret: { secret: KEY }, securityToken: { secret: TOKEN } }
+queues: { rocketmq: { endpoints: [127.0.0.1:8081] } }
+guarded: { rocketmq: { endpoints: [a:1, b:2], ssl: true, namespace: ns, username: me, password: { secret: KEY } } }
 `
 const unknown = (name: string): FoundSecret => ({ kind: 'unknown', message: `the secret ${name} is not known` })
 
@@ -43,6 +45,19 @@ test('B7: an account is found with its secrets of now', async () => {
   })
 })
 
+test('B7: a RocketMQ is found with its password of now, or without one', async () => {
+  const found = await accounts(file, () => ({ kind: 'value', value: 'one' }))
+  const unguarded = { kind: 'connection', endpoints: ['127.0.0.1:8081'], isSecure: false, namespace: '', login: null }
+  expect(found.findRocketMq('queues')).toEqual(unguarded)
+  expect(found.findRocketMq('guarded')).toEqual({
+    kind: 'connection',
+    endpoints: ['a:1', 'b:2'],
+    isSecure: true,
+    namespace: 'ns',
+    login: { username: 'me', password: 'one' },
+  })
+})
+
 test.each([
   [
     null,
@@ -57,12 +72,16 @@ test.each([
     'eventbridge',
     'has no eventbridge; write `eventbridge: https://ACCOUNT.eventbridge.REGION.aliyuncs.com`',
   ],
+  [file, 'queues', 'mns', 'has no mns; write `mns: https://ACCOUNT.mns.REGION.aliyuncs.com`'],
+  [file, 'mine', 'rocketmq', 'has no rocketmq; write `rocketmq: { endpoints: [rocketmq.example.com:8081] }`'],
+  [null, 'own', 'rocketmq', 'and write `own: { rocketmq: { endpoints: [rocketmq.example.com:8081] } }` into that file'],
   [file, 'mine', 'mns', 'the connection mine: the secret KEY is not known'],
+  [file, 'guarded', 'rocketmq', 'the connection guarded: the secret KEY is not known'],
 ] as const)(
   'what is missing is named, at the start of a subscription too: %#',
   async (text, connection, kind, message) => {
     const found = await accounts(text)
-    expect(found.find(kind, connection)).toEqual({
+    expect(kind === 'rocketmq' ? found.findRocketMq(connection) : found.find(kind, connection)).toEqual({
       kind: 'unknown',
       message: expect.stringContaining(message) as string,
     })

@@ -1,5 +1,5 @@
 import { readTargetConnections, targetText } from '@barnabas/core'
-import type { Subscription, TargetConnections } from '@barnabas/core'
+import type { Subscription, TargetConnection, TargetConnections, TargetKind } from '@barnabas/core'
 import { readSettingsFile } from '@barnabas/runtime'
 import type { FoundSecret } from '@barnabas/runtime'
 import { missingEntry } from './missing-entry.ts'
@@ -15,6 +15,12 @@ export interface AlibabaCredentials {
   readonly securityToken: string | null
 }
 
+/** One sentence: the name is in no file, it has no such endpoint, or a secret is not known. */
+export interface UnknownConnection {
+  readonly kind: 'unknown'
+  readonly message: string
+}
+
 export type FoundConnection =
   | {
       readonly kind: 'connection'
@@ -22,13 +28,24 @@ export type FoundConnection =
       readonly endpoint: string
       readonly credentials: AlibabaCredentials
     }
-  /** One sentence: the name is in no file, it has no such endpoint, or a secret is not known. */
-  | { readonly kind: 'unknown'; readonly message: string }
+  | UnknownConnection
 
-/** Where dead letters are carried to besides Kafka: the accounts of BARNABAS_TARGETS_FILE (row B7). */
+/** How a RocketMQ is reached. */
+export interface RocketMqConnection {
+  readonly kind: 'connection'
+  /** host:port of its proxies. */
+  readonly endpoints: readonly string[]
+  readonly isSecure: boolean
+  /** Empty for none. */
+  readonly namespace: string
+  readonly login: { readonly username: string; readonly password: string } | null
+}
+
+/** Where dead letters are carried to besides Kafka: the connections of BARNABAS_TARGETS_FILE (row B7). */
 export interface TargetAccounts {
   /** As it is known now: its secrets may be others the next time. */
   find(kind: AccountKind, connection: string): FoundConnection
+  findRocketMq(connection: string): RocketMqConnection | UnknownConnection
   /** Why dead letters of the subscription cannot be carried; null for nothing. */
   problemOf(subscription: Subscription): string | null
 }
@@ -58,39 +75,69 @@ export async function openTargetAccounts(options: TargetAccountsOptions): Promis
 }
 
 function accountsOf(entries: TargetConnections, { file, findSecret }: TargetAccountsOptions): TargetAccounts {
+  function entryOf(name: string, written: string): TargetConnection | UnknownConnection {
+    const entry = entries.get(name)
+    if (entry !== undefined) return entry
+    const message = missingEntry({
+      what: 'connection',
+      name,
+      variable: 'BARNABAS_TARGETS_FILE',
+      names: file === null ? null : [...entries.keys()],
+      example: `${name}: { ${written} }`,
+    })
+    return { kind: 'unknown', message }
+  }
+
+  function lacking(name: string, kind: TargetKind, written: string): UnknownConnection {
+    const message = `the connection ${name} of BARNABAS_TARGETS_FILE has no ${kind}; write \`${written}\` there`
+    return { kind: 'unknown', message }
+  }
+
+  function secretOf(name: string, reference: { readonly secret: string }): FoundSecret {
+    const found = findSecret(reference.secret)
+    return found.kind === 'value' ? found : { kind: 'unknown', message: `the connection ${name}: ${found.message}` }
+  }
+
   function find(kind: AccountKind, name: string): FoundConnection {
     const written = `${kind}: https://ACCOUNT.${kind}.REGION.aliyuncs.com`
-    const entry = entries.get(name)
-    if (entry === undefined) {
-      const message = missingEntry({
-        what: 'connection',
-        name,
-        variable: 'BARNABAS_TARGETS_FILE',
-        names: file === null ? null : [...entries.keys()],
-        example: `${name}: { ${written}, accessKeyId: ID, accessKeySecret: { secret: NAME } }`,
-      })
-      return { kind: 'unknown', message }
-    }
-    const endpoint = entry[kind]
-    if (endpoint === undefined) {
-      const message = `the connection ${name} of BARNABAS_TARGETS_FILE has no ${kind}; write \`${written}\` there`
-      return { kind: 'unknown', message }
-    }
-    const secret = findSecret(entry.accessKeySecret.secret)
-    if (secret.kind === 'unknown') return { kind: 'unknown', message: `the connection ${name}: ${secret.message}` }
-    const token = entry.securityToken === undefined ? null : findSecret(entry.securityToken.secret)
-    if (token?.kind === 'unknown') return { kind: 'unknown', message: `the connection ${name}: ${token.message}` }
-    const { accessKeyId } = entry
+    const entry = entryOf(name, `${written}, accessKeyId: ID, accessKeySecret: { secret: NAME }`)
+    if ('kind' in entry) return entry
+    if ('rocketmq' in entry) return lacking(name, kind, written)
+    const { [kind]: endpoint, accessKeyId, accessKeySecret, securityToken } = entry
+    if (endpoint === undefined) return lacking(name, kind, written)
+    const secret = secretOf(name, accessKeySecret)
+    if (secret.kind === 'unknown') return secret
+    const token = securityToken && secretOf(name, securityToken)
+    if (token?.kind === 'unknown') return token
     const credentials = { accessKeyId, accessKeySecret: secret.value, securityToken: token?.value ?? null }
     return { kind: 'connection', endpoint, credentials }
   }
 
+  function findRocketMq(name: string): RocketMqConnection | UnknownConnection {
+    const written = 'rocketmq: { endpoints: [rocketmq.example.com:8081] }'
+    const entry = entryOf(name, written)
+    if ('kind' in entry) return entry
+    if (!('rocketmq' in entry)) return lacking(name, 'rocketmq', written)
+    const { endpoints, ssl, namespace, username, password } = entry.rocketmq
+    const secret = password && secretOf(name, password)
+    if (secret?.kind === 'unknown') return secret
+    return {
+      kind: 'connection',
+      endpoints,
+      isSecure: ssl ?? false,
+      namespace: namespace ?? '',
+      login: username === undefined || secret === undefined ? null : { username, password: secret.value },
+    }
+  }
+
   return {
     find,
+    findRocketMq,
     problemOf({ deadLetter }) {
       const target = deadLetter?.target
-      if (target?.kind !== 'mns' && target?.kind !== 'eventbridge') return null
-      const found = find(target.kind, target.connection)
+      if (target === undefined || target.kind === 'kafka') return null
+      const { kind, connection } = target
+      const found = kind === 'rocketmq' ? findRocketMq(connection) : find(kind, connection)
       return found.kind === 'unknown' ? `deadLetter.target: ${targetText(target)}: ${found.message}` : null
     },
   }
