@@ -750,6 +750,17 @@ describe('the admin', () => {
     expect(after.get(other)).toBe(before.get(other))
   })
 
+  test('deletes topics so that others of their names can be made at once', async () => {
+    const port = connectPort()
+    const topics = await Promise.all(Array.from({ length: 4 }, () => newTopic(port, 200)))
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(topics.map((topic) => port.admin.deleteTopics([topic])))
+      const wanted = topics.map((topic) => ({ topic, partitions: 1, replication: 1, config: {} }))
+      const { created } = await port.admin.createTopics(wanted)
+      expect(created).toEqual(topics)
+    }
+  })
+
   test('deletes a group only when it has no members', async () => {
     const port = connectPort()
     const topic = await newTopic(port)

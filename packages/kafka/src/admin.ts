@@ -11,6 +11,7 @@ import { sharedQuestion } from './shared-question.ts'
 
 /** How long a new topic may take until every partition has a leader. */
 const LEADERS_WITHIN_MS = 30_000
+const DELETED_WITHIN_MS = 10_000
 
 /**
  * Everything that is asked of the cluster apart from reading and writing. What the client's admin does topic by
@@ -179,8 +180,11 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
 
     async deleteTopics(wanted) {
       const found = await existing(wanted)
-      if (found.length > 0) await admin.deleteTopics({ topics: found, timeout: 10_000 })
+      if (found.length > 0) await admin.deleteTopics({ topics: found, timeout: DELETED_WITHIN_MS })
       for (const topic of wanted) connection.forget(topic)
+      // The controller acknowledges before the broker forgets: whoever makes a topic of that name anew would find this one.
+      const deadline = Date.now() + DELETED_WITHIN_MS
+      while (Date.now() < deadline && (await existing(found)).length > 0) await sleep(20)
     },
 
     async deleteGroup(groupId) {

@@ -248,6 +248,7 @@ export interface Admin {
   committed(groupId: string, topics: readonly string[]): Promise<readonly CommittedOffset[]>
   /** Deletes records below the given offsets (DeleteRecords). */
   deleteRecords(below: readonly (TopicPartition & { readonly offset: number })[]): Promise<void>
+  /** Resolves when they are gone; those that do not exist are no error. */
   deleteTopics(topics: readonly string[]): Promise<void>
   /** Deletes a group without members; false when it has members. A missing one is no error. */
   deleteGroup(groupId: string): Promise<boolean>
