@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { check } from './check.ts'
-import type { Rule } from './check.ts'
 import type { Attempt, Ending, Fate, FaultWindow, Ledger, Letter } from './ledger.ts'
+import type { Rule } from './violation.ts'
 
 const policy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 1_000 }
 const ok: Fate = { kind: 'ok' }
@@ -173,6 +173,17 @@ describe('nothing is wrong with', () => {
         ],
         closedAt: 12,
         notBefore: -100,
+      },
+    ],
+    [
+      'a retry that was due for its sender, although a receiver that stood still answered the attempt before it later',
+      {
+        fate: failsOnce,
+        attempts: [
+          [1, 0, 503],
+          [2, 400, 200],
+        ],
+        notBefore: -1_000,
       },
     ],
     [

@@ -1,38 +1,13 @@
-import { splitStatus } from './ledger.ts'
+import { isSplit, isSuccess, touches, wasHeard } from './attempt.ts'
+import { outOfTurn } from './check-order.ts'
 import type { Attempt, Ending, Fate, Ledger, Letter, Sent } from './ledger.ts'
+import { violation } from './violation.ts'
+import type { Rule, Violation } from './violation.ts'
 
-export interface Violation {
-  /** Of the event, null when it is of none. */
-  readonly id: string | null
-  readonly rule: Rule
-  /** One line for a person. */
-  readonly message: string
-}
-
-export type Rule =
-  /** Neither delivered nor a dead letter. */
-  | 'lost'
-  /** An attempt number above the maximum, or a dead letter that does not count to it. */
-  | 'above-maximum'
-  /** An attempt before it was due. */
-  | 'early'
-  /** More extra attempts or dead letters (beside a delivery, any) than the faults that touch the event excuse. */
-  | 'extra'
-  /** A number that goes backwards, or is missing, where no window touches the event. */
-  | 'out-of-order'
-  /** A dead letter of an event that its receiver would have taken, where no window touches the event. */
-  | 'given-up'
-  /** What was never sent. */
-  | 'unknown'
-  /** A service that ended although nobody killed or stopped it. */
-  | 'ended'
-
-/** A connection that ends so soon after an answer may have been given up by its sender before. */
-const hearingMs = 1_000
-/** Between a request and the writes and commits that belong to it. */
-const writesWithinMs = 2_000
-
-/** Everything that is wrong with a run: the services that ended, then event by event. Nothing is wrong with an empty list. */
+/**
+ * Everything that is wrong with a run: the services that ended, then event by event, then what came out of turn. Nothing
+ * is wrong with an empty list.
+ */
 export function check(ledger: Ledger): readonly Violation[] {
   const attempts = Map.groupBy(ledger.attempts, ({ id }) => id)
   const letters = Map.groupBy(ledger.letters, ({ id }) => id)
@@ -43,6 +18,7 @@ export function check(ledger: Ledger): readonly Violation[] {
     ...[...ledger.sent].flatMap(([id, sent]) =>
       checkEvent(ledger, { id, sent, attempts: attempts.get(id) ?? [], letters: letters.get(id) ?? [] }),
     ),
+    ...outOfTurn(ledger),
   ]
 }
 
@@ -78,7 +54,9 @@ function checkEvent(ledger: Ledger, history: EventHistory): readonly Violation[]
   if (sent.copies > 1) return found
 
   // A split that nobody heard was an attempt to its sender.
-  const cutAnswers = history.attempts.filter((attempt) => attempt.answeredAt !== null && !wasHeard(attempt)).length
+  const cutAnswers = history.attempts.filter(
+    (attempt) => attempt.answeredAt !== null && !wasHeard(attempt, ledger.policy),
+  ).length
   const excused = excusedBy(ledger, attempts, letters) + cutAnswers
   const extraAttempts = extraAttemptsOf(attempts)
   const extraLetters = Math.max(0, letters.length - (delivered ? 0 : 1))
@@ -103,7 +81,7 @@ function earlyAttempts({ policy }: Ledger, id: string, attempts: readonly Attemp
     const delayMs = policy.delaysMs[Math.min(attempt.number - 2, policy.delaysMs.length - 1)] ?? 0
     if (attempt.number < 2 || before.length === 0) return []
     // Of what its sender did not hear it knew no sooner than it was on its way.
-    const knownAt = (each: Attempt): number => (wasHeard(each) ? each.answeredAt! : each.notBefore)
+    const knownAt = (each: Attempt): number => (wasHeard(each, policy) ? each.answeredAt! : each.notBefore)
     const dueAt = Math.min(...before.map((each) => knownAt(each) + delayMs))
     if (attempt.at >= dueAt) return []
     return [violation(id, 'early', `attempt ${attempt.number} came ${dueAt - attempt.at} ms before it was due`)]
@@ -134,26 +112,11 @@ function excusedBy({ windows, policy }: Ledger, attempts: readonly Attempt[], le
   ]
   return windows
     .map((window) => {
-      const touched = spans.filter(
-        ({ from, to }) => from - writesWithinMs <= window.to && to + writesWithinMs >= window.from,
-      )
+      const touched = spans.filter(({ from, to }) => touches(window, from, to))
       const numbers = new Set(touched.map(({ number }) => number)).size
       return window.isPartialOutage === true ? numbers : Math.min(1, numbers)
     })
     .reduce((sum, excused) => sum + excused, 0)
-}
-
-/** An answer that was cut off is a fault of its own, whoever cut it: its sender had to try again. */
-function wasHeard({ answeredAt, closedAt }: Attempt): boolean {
-  return answeredAt !== null && (closedAt === null || closedAt - answeredAt > hearingMs)
-}
-
-function isSplit({ status }: Attempt): boolean {
-  return status === splitStatus
-}
-
-function isSuccess({ status }: Attempt): boolean {
-  return status !== null && status >= 200 && status <= 204
 }
 
 function isHopeless(fate: Fate): boolean {
@@ -166,8 +129,4 @@ function told(attempts: readonly Attempt[]): string {
 
 function endedByItself({ service, pid, status, lastLine }: Ending): Violation {
   return violation(null, 'ended', `a ${service} (${pid}) ended by itself with status ${status}: ${lastLine}`)
-}
-
-function violation(id: string | null, rule: Rule, message: string): Violation {
-  return { id, rule, message }
 }

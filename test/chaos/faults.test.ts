@@ -15,6 +15,11 @@ test.each([
       from: 10,
       to: 2_270,
       isPartialOutage,
+      leavesZombie: false,
     })
   },
 )
+
+test.each(['freeze-dispatcher', 'freeze-retrier'])('%s leaves a process that knows nothing of it', (kind) => {
+  expect(windowOf(kind, 10, 20, { sessionTimeoutMs: 2_000, brokers: 1 }).leavesZombie).toBe(true)
+})

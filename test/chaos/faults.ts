@@ -39,7 +39,8 @@ export interface WindowSettings {
 /** The times in which something that was amiss from `from` to `to` counts. */
 export function windowOf(kind: string, from: number, to: number, settings: WindowSettings): FaultWindow {
   const isPartialOutage = settings.brokers > 1 && (kind.endsWith('-broker') || kind === 'slow-write')
-  return { kind, from, to: to + commitIntervalMs + settings.sessionTimeoutMs, isPartialOutage }
+  const leavesZombie = kind.startsWith('freeze-')
+  return { kind, from, to: to + commitIntervalMs + settings.sessionTimeoutMs, isPartialOutage, leavesZombie }
 }
 
 /** Does one fault and resolves when the system is whole again. Gives back the times in which it counts. */

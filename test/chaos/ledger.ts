@@ -22,6 +22,16 @@ export interface Sent {
   /** How often the event stands on its source topic: a producer that tries again may write it twice. */
   readonly copies: number
   readonly fate: Fate
+  /** Absent where its subscription delivers in no order. */
+  readonly turn?: Turn
+}
+
+/** When an event may come at last: after all that stand before it in its lane. */
+export interface Turn {
+  /** The subscription and the partition, with `order: key` the key too. */
+  readonly lane: string
+  /** Of its first copy. */
+  readonly offset: number
 }
 
 /** How the receiver answers an event, by the number of the attempt. */
@@ -69,6 +79,8 @@ export interface FaultWindow {
    * each attempt made then may be made once more. A single broker takes everything with it, and nothing goes on.
    */
   readonly isPartialOutage?: boolean
+  /** A process stood still, and nobody could call back what it had under way: no order is promised. */
+  readonly leavesZombie?: boolean
   readonly from: number
   readonly to: number
 }

@@ -1,5 +1,6 @@
 /**
- * `pnpm chaos`: does harm to running services and checks afterwards that nothing was lost, counted twice or early.
+ * `pnpm chaos`: does harm to running services and checks afterwards that nothing was lost, counted twice, early or out of
+ * its order.
  * See docs/reliability.md.
  */
 import { parseArgs } from 'node:util'
@@ -8,6 +9,7 @@ import { findToxiproxy } from './network.ts'
 import { faultKinds, isNetworkFault, networkFaultKinds } from './plan.ts'
 import type { FaultKind } from './plan.ts'
 import { runChaos } from './run.ts'
+import type { ChaosOrder } from './subscriptions.ts'
 
 const help = `usage: pnpm chaos [options]
 
@@ -24,6 +26,8 @@ and disturbs what runs, and checks the ledger of everything that was sent and re
   --brokers 1|3       3: replication 3, of which 2 must have a write; one of them is killed at a time (1)
   --subscriptions N   how many subscriptions share the events (10)
   --batched N         how many of them send up to five events in a request (3)
+  --order key|partition
+                      those that have one event in a request deliver in this order, and it is checked (none)
   --dispatchers N     processes (2)
   --retriers N        processes (2)
   --seed N            repeats the plan and the answers of the receiver, not the interleaving (random)
@@ -43,6 +47,7 @@ const { values } = parseArgs({
     kinds: { type: 'string' },
     subscriptions: { type: 'string', default: '10' },
     batched: { type: 'string', default: '3' },
+    order: { type: 'string' },
     brokers: { type: 'string', default: '1' },
     dispatchers: { type: 'string', default: '2' },
     retriers: { type: 'string', default: '2' },
@@ -80,6 +85,7 @@ const result = await runChaos({
   events: numberOf('events', values.events, 1),
   subscriptions: numberOf('subscriptions', values.subscriptions, 1),
   batched: numberOf('batched', values.batched, 0),
+  order: orderOf(values.order),
   dispatchers: numberOf('dispatchers', values.dispatchers, 1),
   retriers: numberOf('retriers', values.retriers, 1),
   say,
@@ -88,7 +94,7 @@ const { violations, summary } = result
 if (values.json) console.log(JSON.stringify({ seed, ...summary, violations }))
 else {
   console.log(
-    `${summary.events} events, ${summary.faults} faults, ${summary.seconds} s: ${summary.delivered} delivered, ` +
+    `${summary.events} events, ${summary.orderedEvents} of them in an order, ${summary.faults} faults, ${summary.seconds} s: ${summary.delivered} delivered, ` +
       `${summary.deadLetters} dead letters, ${summary.attempts} attempts, ${summary.repeatedAttempts} of them again, ` +
       `${summary.sharedAttempts} in a request with others`,
   )
@@ -117,6 +123,11 @@ function kindsOf(text: string | undefined): readonly FaultKind[] | undefined {
   return text
     ?.split(',')
     .map((name) => all.find((kind) => kind === name) ?? refuse(`--kinds names "${name}"; there are ${all.join(', ')}`))
+}
+
+function orderOf(text: string | undefined): ChaosOrder | undefined {
+  if (text === undefined || text === 'key' || text === 'partition') return text
+  return refuse(`--order is "${text}"; it has to be key or partition`)
 }
 
 function refuse(message: string): never {

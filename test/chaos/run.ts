@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectKafka } from '@barnabas/kafka'
 import { check } from './check.ts'
-import type { Violation } from './check.ts'
 import { startCluster } from './cluster.ts'
 import { answersBy, fateOf } from './fate.ts'
 import { commit, windowOf } from './faults.ts'
@@ -12,15 +11,18 @@ import type { Stage } from './faults.ts'
 import { startFleet } from './fleet.ts'
 import type { MemberLog } from './fleet.ts'
 import type { ChaosPolicy, FaultWindow, Ledger, Letter } from './ledger.ts'
+import { keyOf } from './keys.ts'
 import { startNetwork } from './network.ts'
 import { planOf } from './plan.ts'
 import type { FaultKind } from './plan.ts'
 import { startReceiver } from './receiver.ts'
 import { startSource } from './source.ts'
 import { applySubscriptions, typeOf } from './subscriptions.ts'
+import type { ChaosOrder } from './subscriptions.ts'
 import { summaryOf } from './summary.ts'
 import type { ChaosSummary } from './summary.ts'
 import { letterReader, sentEvents } from './topics.ts'
+import type { Violation } from './violation.ts'
 
 export interface ChaosOptions {
   readonly seed: number
@@ -30,6 +32,10 @@ export interface ChaosOptions {
   readonly subscriptions: number
   /** How many of them send several events in a request; default none. */
   readonly batched?: number
+  /** In which order some deliver; default none. */
+  readonly order?: ChaosOrder | undefined
+  /** How many of them do, and send one event in a request; default all that may. */
+  readonly ordered?: number
   readonly dispatchers: number
   readonly retriers: number
   /** 1, or 3; default 1. */
@@ -54,6 +60,7 @@ export interface ChaosResult {
 const policy: ChaosPolicy = { delaysMs: [500, 1_000, 2_000], maxAttempts: 4, timeoutMs: 2_000 }
 const topics = ['chaos-a', 'chaos-b']
 const partitions = 4
+const places = topics.length * partitions
 const sessionTimeoutMs = 2_000
 /** How many events a second are written when there are faults to fill the time with. */
 const secondsPerFault = 8
@@ -114,8 +121,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await Promise.all(services.map((service) => fleet.add(service)))
     const { port } = receiver
     const sink = `http://127.0.0.1:${network === null ? port : await network.proxy('receiver', port)}`
-    const { subscriptions: count, batched = 0 } = options
-    await applySubscriptions(folder, { count, batched, topics, sink, policy }, env)
+    const { subscriptions: count, batched = 0, order } = options
+    const ordered = order === undefined ? 0 : (options.ordered ?? count - batched)
+    await applySubscriptions(folder, { count, batched, ordered, order, topics, sink, policy }, env)
 
     const letters: Letter[] = []
     const deadLetters = letterReader(kafka, (letter) => void letters.push(letter))
@@ -128,7 +136,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       events: options.events,
       lastsMs: Math.max(1, options.faults * secondsPerFault) * 1_000,
       mayBeWritten: () => Math.ceil((options.events * (begun + 1)) / Math.max(1, options.faults)),
-      typeOf: (index) => typeOf(index % options.subscriptions),
+      typeOf: (index) => typeOf(index % count),
+      keyOf: (index) => keyOf(index, { seed, events: options.events, places, subscriptions: count }),
     })
 
     const windows: FaultWindow[] = []
@@ -153,7 +162,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await deadLetters.caughtUp()
     await deadLetters.stop()
 
-    const sent = await sentEvents(kafka, topics, fates)
+    const sent = await sentEvents(kafka, topics, fates, (index, { topic, partition, key, offset }) => {
+      const subscription = index % count
+      if (subscription < count - ordered) return null
+      const lane = `chaos-${subscription}, ${topic}/${partition}`
+      return { lane: order === 'key' ? `${lane}, key ${String(key)}` : lane, offset }
+    })
     const { endings, logs } = fleet
     for (const { at, backAt } of endings) windows.push(windowOf('ended', at, backAt ?? Date.now(), settings))
     const ledger: Ledger = { policy, sent, attempts: receiver.attempts, letters, windows, endings }

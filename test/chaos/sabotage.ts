@@ -44,6 +44,14 @@ const sabotages: Readonly<Record<string, readonly Sabotage[]>> = {
       becomes: `if (parcel.state.source.offset % 50 === 7) await writers.write(retryRecords({ ...parcel, state: { ...parcel.state, hops: parcel.state.hops + 100 } }, verdict.dueAt, to), owner); ${write}`,
     },
   ],
+  /** A key waits for nothing. */
+  unordered: [
+    {
+      file: 'services/dispatcher/handle.ts',
+      line: "return order === 'key' && key !== null ? key.toString('latin1') : null",
+      becomes: "return order === 'key' && key !== null ? null : null",
+    },
+  ],
 }
 
 const kind = new URL(import.meta.url).searchParams.get('kind') ?? ''

@@ -25,6 +25,7 @@ export interface SourceOptions {
   /** How many may be written by now, however late it is: so that the last fault has as much in its way as the first. */
   readonly mayBeWritten: () => number
   readonly typeOf: (index: number) => string
+  readonly keyOf: (index: number) => string
 }
 
 const tickMs = 50
@@ -82,6 +83,7 @@ export function startSource(options: SourceOptions): Source {
   function messageOf(index: number): Message {
     return {
       partition: Math.floor(index / topics.length) % partitions,
+      key: options.keyOf(index),
       value: JSON.stringify({ index }),
       headers: {
         ce_specversion: '1.0',

@@ -10,10 +10,15 @@ const cli = fileURLToPath(new URL('../../services/cli/bin/barnabas', import.meta
 /** The CloudEvents type of the events that go to a subscription. */
 export const typeOf = (subscription: number): string => `chaos.${subscription}`
 
+export type ChaosOrder = 'key' | 'partition'
+
 export interface AppliedSubscriptions {
   readonly count: number
   /** So many of them, the first ones, have batches. */
   readonly batched: number
+  /** So many of them, the last ones, deliver in an order. */
+  readonly ordered: number
+  readonly order: ChaosOrder | undefined
   readonly topics: readonly string[]
   readonly sink: string
   readonly policy: ChaosPolicy
@@ -22,7 +27,7 @@ export interface AppliedSubscriptions {
 /** `barnabas apply`: resolves when all of them run. */
 export async function applySubscriptions(
   folder: string,
-  { count, batched, topics, sink, policy }: AppliedSubscriptions,
+  { count, batched, ordered, order, topics, sink, policy }: AppliedSubscriptions,
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
   const subscriptions = Array.from({ length: count }, (_, index) => ({
@@ -34,6 +39,7 @@ export async function applySubscriptions(
     timeout: `${policy.timeoutMs}ms`,
     // With few places events wait, and what waits together travels together.
     ...(index < batched ? { batch: { maxEvents: 5 }, concurrency: 8 } : {}),
+    ...(index >= count - ordered ? { order } : {}),
     // The ledger knows when each retry is due; a receiver that is left to rest is test/scenarios/probation.test.ts's.
     probation: 'none',
     retry: { schedule: policy.delaysMs.map((delayMs) => `${delayMs}ms`), maxAttempts: policy.maxAttempts },

@@ -3,6 +3,8 @@ import type { Attempt, Ledger } from './ledger.ts'
 
 export interface ChaosSummary {
   readonly events: number
+  /** Of them, those of subscriptions that deliver in an order. */
+  readonly orderedEvents: number
   readonly delivered: number
   readonly deadLetters: number
   readonly attempts: number
@@ -22,6 +24,7 @@ export function summaryOf(ledger: Ledger, faults: number, seconds: number): Chao
   const repeated = repeatedAttempts(attempts)
   return {
     events: ledger.sent.size,
+    orderedEvents: [...ledger.sent.values()].filter(({ turn }) => turn !== undefined).length,
     delivered: delivered.size,
     deadLetters: ledger.letters.length,
     attempts: attempts.length,

@@ -1,6 +1,6 @@
 import type { KafkaRecord } from '@barnabas/core'
 import type { KafkaClient, LogReader } from '@barnabas/kafka'
-import type { Fate, Letter, Sent } from './ledger.ts'
+import type { Fate, Letter, Sent, Turn } from './ledger.ts'
 
 /** Follows the dead letters of a run. */
 export function letterReader(kafka: KafkaClient, onLetter: (letter: Letter) => void): LogReader {
@@ -24,20 +24,27 @@ function letterOf(record: KafkaRecord): Letter {
   }
 }
 
-/** What really stands on the source topics: a producer that tries again may have written an event twice. */
+/**
+ * What really stands on the source topics: a producer that tries again may have written an event twice. `turnOf` is asked
+ * of the first of them.
+ */
 export async function sentEvents(
   kafka: KafkaClient,
   topics: readonly string[],
   fates: readonly Fate[],
+  turnOf: (index: number, record: KafkaRecord) => Turn | null,
 ): Promise<ReadonlyMap<string, Sent>> {
-  const copies = new Map<string, number>()
+  const sent = new Map<string, Sent>(fates.map((fate, index) => [String(index), { fate, copies: 0 }]))
   for (const topic of topics) {
-    const source = reader(kafka, topic, ({ headers }) => {
-      const id = String(headers['ce_id'])
-      copies.set(id, (copies.get(id) ?? 0) + 1)
+    const source = reader(kafka, topic, (record) => {
+      const id = String(record.headers['ce_id'])
+      const known = sent.get(id)
+      if (known === undefined) return
+      const turn = known.turn ?? turnOf(Number(id), record)
+      sent.set(id, { ...known, copies: known.copies + 1, ...(turn === null ? {} : { turn }) })
     })
     await source.start()
     await source.stop()
   }
-  return new Map(fates.map((fate, index) => [String(index), { fate, copies: copies.get(String(index)) ?? 0 }]))
+  return sent
 }
