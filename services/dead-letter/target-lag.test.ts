@@ -5,6 +5,7 @@ const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 
 test('the lag of a target is that of its group over all its topics, until it is read no more', async () => {
   const told: (number | null)[] = []
+  const looked: number[][] = []
   let fails = false
   const lag = createTargetLag({
     admin: {
@@ -32,6 +33,7 @@ test('the lag of a target is that of its group over all its topics, until it is 
     target: 'kafka://audit/letters',
     groupId: 'barnabas.dead-letter.kafka.audit/letters',
     topics: () => ['a', 'b'],
+    retention: { look: async (behind) => void looked.push(behind.map(({ offset }) => offset)) },
     counts: { targetLag: (_, records) => void told.push(records) },
     logger,
   })
@@ -39,6 +41,7 @@ test('the lag of a target is that of its group over all its topics, until it is 
   lag.look()
   await new Promise((turn) => setImmediate(turn))
   expect(told).toEqual([2 + 4 + 1 + 0])
+  expect(looked).toEqual([[13, 3, 8]])
   fails = true
   lag.look()
   await lag.close()

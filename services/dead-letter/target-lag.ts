@@ -1,5 +1,6 @@
 import type { Logger } from '@barnabas/delivery'
 import type { Admin } from '@barnabas/kafka'
+import type { createTargetRetention } from './target-retention.ts'
 
 export interface LagCounts {
   /** So many records stand between what a target's group has committed and the ends of its topics; null when it is read no more. */
@@ -13,6 +14,7 @@ export interface TargetLagOptions {
   readonly groupId: string
   readonly topics: () => readonly string[]
   readonly counts: LagCounts
+  readonly retention: Pick<ReturnType<typeof createTargetRetention>, 'look'>
   readonly logger: Logger
 }
 
@@ -20,18 +22,23 @@ export interface TargetLagOptions {
  * How far a target is behind, of the whole group: each process that carries to it says the same. Records of other targets
  * that were not passed over yet count too.
  */
-export function createTargetLag({ admin, target, groupId, topics, counts, logger }: TargetLagOptions) {
+export function createTargetLag({ admin, target, groupId, topics, counts, retention, logger }: TargetLagOptions) {
   let looking: Promise<void> | undefined
 
   async function measure(): Promise<void> {
     try {
       const read = topics()
       const [offsets, committed] = await Promise.all([admin.offsets(read), admin.committed(groupId, read)])
-      const lag = offsets.reduce((sum, { topic, partition, low, high }) => {
+      const behind = offsets.flatMap(({ topic, partition, low, high }) => {
         const at = committed.find((each) => each.topic === topic && each.partition === partition)?.offset ?? low
-        return sum + Math.max(0, high - Math.max(at, low))
-      }, 0)
-      counts.targetLag(target, lag)
+        const offset = Math.max(at, low)
+        return offset < high ? [{ topic, partition, offset, records: high - offset }] : []
+      })
+      counts.targetLag(
+        target,
+        behind.reduce((sum, { records }) => sum + records, 0),
+      )
+      await retention.look(behind)
     } catch (error) {
       logger.debug({ target, error: String(error) }, 'the lag of a target cannot be told now')
     }

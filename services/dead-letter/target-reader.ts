@@ -9,6 +9,7 @@ import { createTargetLag } from './target-lag.ts'
 import type { LagCounts } from './target-lag.ts'
 import { createTargetLanes } from './target-lanes.ts'
 import type { TargetLanes } from './target-lanes.ts'
+import { createTargetRetention } from './target-retention.ts'
 import { createTargetWriter } from './target-writer.ts'
 import type { TargetCounts } from './target-writer.ts'
 import type { Target } from './target.ts'
@@ -32,7 +33,16 @@ export function createTargetReader(options: TargetReaderOptions): FollowedReader
   const text = targetText(target)
   const groupId = options.names.deadLetterGroup(targetGroup(target))
   const writer = createTargetWriter({ target: text, to, counts, logger })
-  const lag = createTargetLag({ admin: kafka.admin, target: text, groupId, topics: options.topics, counts, logger })
+  const retention = createTargetRetention({ admin: kafka.admin, target: text, now: Date.now, logger })
+  const lag = createTargetLag({
+    admin: kafka.admin,
+    target: text,
+    groupId,
+    topics: options.topics,
+    counts,
+    retention,
+    logger,
+  })
   let lanes: TargetLanes | undefined
   const reader = createFollowedReader({
     topics: options.topics,

@@ -6,7 +6,7 @@ import type { KafkaRecord, OutgoingRecord } from '@barnabas/core'
 import { ConsumerStartError, connectKafka } from '@barnabas/kafka'
 import type { KafkaClient } from '@barnabas/kafka'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { plainKafka, randomName, readTopic, testBrokers } from '../support/kafka.ts'
+import { plainKafka, produce, randomName, readTopic, testBrokers } from '../support/kafka.ts'
 import {
   Arrivals,
   connectPort,
@@ -748,6 +748,20 @@ describe('the admin', () => {
     expect(after.get(topic)).toMatch(/^[\w-]{22}$/)
     expect(after.get(topic)).not.toBe(before.get(topic))
     expect(after.get(other)).toBe(before.get(other))
+  })
+
+  test('tells from which offset on records are of a time or later', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port, 2)
+    const messages = [1_000, 2_000, 3_000].map((time) => ({ partition: 0, value: 'x', timestamp: String(time) }))
+    await produce(plainKafka(), topic, messages)
+    const since = async (time: number) =>
+      (await port.admin.offsetsSince([topic, randomName('missing')], time))
+        .toSorted((a, b) => a.partition - b.partition)
+        .map(({ offset }) => offset)
+    expect(await since(1_000)).toEqual([0, null])
+    expect(await since(2_001)).toEqual([2, null])
+    expect(await since(3_001)).toEqual([null, null])
   })
 
   test('deletes topics so that others of their names can be made at once', async () => {

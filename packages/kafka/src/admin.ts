@@ -144,6 +144,17 @@ export function createAdmin(admin: KafkajsAdmin, connection: ClusterConnection):
         .toSorted((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
     },
 
+    async offsetsSince(wanted, timestamp) {
+      const found = await ofExisting(wanted, async (topic) =>
+        [...(await connection.listOffsets(topic, timestamp))].map(([partition, offset]) => ({
+          topic,
+          partition,
+          offset: offset < 0 ? null : offset,
+        })),
+      )
+      return found.flat()
+    },
+
     async topicIds(wanted) {
       if (wanted.length === 0) return new Map()
       return await retrying(async () => newestOf(await connection.topicIds([...new Set(wanted)])))

@@ -4,7 +4,7 @@ import { isCertificateProblem } from './connection-problem.ts'
 import { isRetriable } from './kafka-error.ts'
 import { READ_COMMITTED } from './kafkajs-internals.ts'
 import { askTopicIds } from './topic-ids.ts'
-import type { Broker, Cluster, EARLIEST, LATEST, PartitionMetadata } from './kafkajs-internals.ts'
+import type { Broker, Cluster, PartitionMetadata } from './kafkajs-internals.ts'
 
 /** How old a topic's metadata may be before it is asked for again, in ms. */
 const METADATA_MAX_AGE_MS = 30_000
@@ -59,8 +59,11 @@ export class ClusterConnection {
     return await this.#cluster.findGroupCoordinator({ groupId })
   }
 
-  /** The lowest or the next offset of each of the topic's partitions (`LATEST`: the end that readers may see now). */
-  async listOffsets(topic: string, timestamp: typeof EARLIEST | typeof LATEST): Promise<ReadonlyMap<number, number>> {
+  /**
+   * Of each of the topic's partitions the lowest offset, the next one (`LATEST`: the end that readers may see now), or the
+   * first one whose record is of that time (ms since the epoch) or later, -1 for none.
+   */
+  async listOffsets(topic: string, timestamp: number): Promise<ReadonlyMap<number, number>> {
     const partitions = await this.partitions(topic)
     const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
     const answers = await Promise.all(

@@ -11,6 +11,7 @@ export type {
   LogReader,
   LogReaderOptions,
   NewTopic,
+  OffsetSince,
   PartitionOffsets,
   Producer,
   ProduceResult,

@@ -216,6 +216,10 @@ export interface PartitionOffsets extends TopicPartition {
   readonly high: number
 }
 
+export interface OffsetSince extends TopicPartition {
+  readonly offset: number | null
+}
+
 export interface CommittedOffset extends TopicPartition {
   readonly offset: number
   readonly metadata: string
@@ -239,6 +243,11 @@ export interface Admin {
   createTopics(topics: readonly NewTopic[]): Promise<CreateTopicsResult>
   /** Low and high offset of every partition of the topics that exist. */
   offsets(topics: readonly string[]): Promise<readonly PartitionOffsets[]>
+  /**
+   * The first offset of every partition whose record is of this time (ms since the epoch) or later; null when there is
+   * none.
+   */
+  offsetsSince(topics: readonly string[], timestamp: number): Promise<readonly OffsetSince[]>
   /**
    * The ids of the topics that exist, by name: one that was deleted and made again has another id. Empty when the
    * brokers cannot tell (before Kafka 2.8).
