@@ -1,6 +1,8 @@
 import type { KafkaRecord } from '@barnabas/core'
 import type { Clusters } from '@barnabas/host'
 import type { KafkaClient, Producer, ProduceResult } from '@barnabas/kafka'
+import { closedWithin, unlessStopped } from './target-limits.ts'
+import { accepted, refused, unavailable } from './target-write.ts'
 import type { Target, TargetWrite } from './target.ts'
 
 export interface KafkaTargetOptions {
@@ -63,33 +65,23 @@ export function createKafkaTarget(options: KafkaTargetOptions): Target {
 
   async function attempt(letters: readonly KafkaRecord[]): Promise<readonly TargetWrite[]> {
     const found = client()
-    if (found.kind === 'unknown') return unavailable(letters, found.message)
+    if (found.kind === 'unknown') return letters.map(() => unavailable(found.message))
     try {
       const problem = await problemOf(found.kafka)
-      if (problem !== null) return unavailable(letters, problem)
+      if (problem !== null) return letters.map(() => unavailable(problem))
     } catch (error) {
-      return unavailable(letters, error instanceof Error ? error.message : String(error))
+      const message = error instanceof Error ? error.message : String(error)
+      return letters.map(() => unavailable(message))
     }
     const results = await Promise.all(letters.map((letter) => produced(found.kafka, letter)))
     return results.map(writeOf)
   }
 
   return {
-    async write(letters, signal) {
-      const { promise: cut, resolve } = Promise.withResolvers<readonly TargetWrite[]>()
-      const stop = () => resolve(unavailable(letters, 'cut off by our own stop'))
-      if (signal.aborted) stop()
-      signal.addEventListener('abort', stop)
-      const writes = await Promise.race([attempt(letters), cut])
-      signal.removeEventListener('abort', stop)
-      return writes
-    },
+    write: (letters, signal) => unlessStopped(letters, signal, () => attempt(letters)),
     async close() {
       letGo()
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWithinMs)))
-      await Promise.race([Promise.all(closing), late])
-      clearTimeout(timer)
+      await closedWithin(closeWithinMs, closing)
     },
   }
 }
@@ -97,17 +89,13 @@ export function createKafkaTarget(options: KafkaTargetOptions): Target {
 function writeOf(result: ProduceResult): TargetWrite {
   switch (result.kind) {
     case 'acknowledged':
-      return { kind: 'accepted' }
+      return accepted
     case 'unavailable':
-      return { kind: 'unavailable', message: result.message }
+      return unavailable(result.message)
     case 'refused':
-      if (result.code === 'NOT_AUTHORIZED') return { kind: 'unavailable', message: result.message }
-      return { kind: 'refused', code: result.code, message: result.message }
+      if (result.code === 'NOT_AUTHORIZED') return unavailable(result.message)
+      return refused(result.code, result.message)
     default:
       return result satisfies never
   }
-}
-
-function unavailable(letters: readonly KafkaRecord[], message: string): readonly TargetWrite[] {
-  return letters.map(() => ({ kind: 'unavailable', message }))
 }

@@ -2,6 +2,7 @@ import type { DeadLetterShape, KafkaRecord } from '@barnabas/core'
 import type { RocketMqConnection, UnknownConnection } from '@barnabas/host'
 import type { Producer } from 'rocketmq-client-nodejs'
 import { letterEvent } from './letter-event.ts'
+import { closedWithin, unlessStopped } from './target-limits.ts'
 import { accepted, inParts, inTurn, refused, unavailable } from './target-write.ts'
 import type { Target, TargetWrite } from './target.ts'
 
@@ -38,11 +39,12 @@ export function createRocketMqTarget(options: RocketMqTargetOptions): Target {
   }
 
   function letGo(): void {
-    const closed: Promise<void> | undefined = present?.producer
+    if (present === undefined) return
+    const closed: Promise<void> = present.producer
       .then((producer) => producer.shutdown())
       .catch(() => undefined)
-      .finally(() => closing.delete(closed!))
-    if (closed !== undefined) closing.add(closed)
+      .finally(() => closing.delete(closed))
+    closing.add(closed)
     present = undefined
   }
 
@@ -75,21 +77,10 @@ export function createRocketMqTarget(options: RocketMqTargetOptions): Target {
   }
 
   return {
-    async write(letters, signal) {
-      const { promise: cut, resolve } = Promise.withResolvers<readonly TargetWrite[]>()
-      const stop = () => resolve(letters.map(() => unavailable('cut off by our own stop')))
-      if (signal.aborted) stop()
-      signal.addEventListener('abort', stop)
-      const writes = await Promise.race([attempt(letters), cut])
-      signal.removeEventListener('abort', stop)
-      return writes
-    },
+    write: (letters, signal) => unlessStopped(letters, signal, () => attempt(letters)),
     async close() {
       letGo()
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWithinMs)))
-      await Promise.race([Promise.all(closing), late])
-      clearTimeout(timer)
+      await closedWithin(closeWithinMs, closing)
     },
   }
 }
