@@ -5,6 +5,7 @@ import type { Logger } from '@barnabas/delivery'
 import type { KafkaClient } from '@barnabas/kafka'
 import { createFollowedReader } from './followed-reader.ts'
 import type { FollowedReader } from './followed-reader.ts'
+import { openRefusalLog } from './refusal-log.ts'
 import { createTargetLag } from './target-lag.ts'
 import type { LagCounts } from './target-lag.ts'
 import { createTargetLanes } from './target-lanes.ts'
@@ -32,7 +33,8 @@ export function createTargetReader(options: TargetReaderOptions): FollowedReader
   const { kafka, target, to, counts, logger } = options
   const text = targetText(target)
   const groupId = options.names.deadLetterGroup(targetGroup(target))
-  const writer = createTargetWriter({ target: text, to, counts, logger })
+  const refusals = openRefusalLog({ kafka, names: options.names, logger })
+  const writer = createTargetWriter({ target: text, to, counts, refusals, now: Date.now, logger })
   const retention = createTargetRetention({ admin: kafka.admin, target: text, now: Date.now, logger })
   const lag = createTargetLag({
     admin: kafka.admin,
@@ -83,6 +85,7 @@ export function createTargetReader(options: TargetReaderOptions): FollowedReader
       lanes?.close()
       await reader.close()
       await to.close()
+      await refusals.close()
       await lag.close()
     },
   }

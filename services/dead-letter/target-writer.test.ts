@@ -1,4 +1,4 @@
-import type { KafkaRecord } from '@barnabas/core'
+import type { KafkaRecord, TargetRefusal } from '@barnabas/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createTargetWriter, targetPauses } from './target-writer.ts'
 import type { TargetWrite } from './target.ts'
@@ -24,6 +24,7 @@ function writerOn(answer: (offset: number, tries: number) => TargetWrite | undef
     void told.push(`${level} ${message} ${JSON.stringify(fields)}`)
   const stop = new AbortController()
   let isLost = false
+  const refusals: TargetRefusal[] = []
   const writer = createTargetWriter({
     target: 'kafka://audit/letters',
     to: {
@@ -36,11 +37,14 @@ function writerOn(answer: (offset: number, tries: number) => TargetWrite | undef
       carried: (target, letters) => void told.push(`carried ${letters} to ${target}`),
       refusedByTarget: (target, id) => void told.push(`refused one of ${id} by ${target}`),
     },
+    refusals: { write: async (refusal) => (refusals.push(refusal), !stop.signal.aborted) },
+    now: Date.now,
     logger: { debug: () => {}, info: tell('info'), warn: tell('warn'), error: tell('error') },
   })
   return {
     tries,
     told,
+    refusals,
     stop,
     lose: () => (isLost = true),
     write: (...offsets: number[]) => writer.write(offsets.map(letter), () => isLost, stop.signal),
@@ -84,6 +88,18 @@ test('B7: what is refused for good stops none of its followers, and is counted a
     expect.stringContaining('letters/1/9'),
     'carried 2 to kafka://audit/letters',
   ])
+  const common = { target: 'kafka://audit/letters', topic: 'letters', partition: 1, at: '2026-03-01T12:00:00.000Z' }
+  const why = { code: 'RECORD_TOO_LARGE', message: 'the record is too large' }
+  expect(writer.refusals).toEqual([
+    { ...common, offset: 2, subscription: 'orders', ...why },
+    { ...common, offset: 9, subscription: null, ...why },
+  ])
+})
+
+test('a refusal that our own stop keeps from its list is left to the next one', async () => {
+  const writer = writerOn(() => (writer.stop.abort(), tooLarge))
+  expect(await writer.write(1)).toBe(false)
+  expect(writer.told).toEqual([])
 })
 
 test('only what was not taken is tried again, and soon while some of it gets through', async () => {

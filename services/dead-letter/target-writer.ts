@@ -1,6 +1,8 @@
+import { rfc3339 } from '@barnabas/core'
 import type { KafkaRecord } from '@barnabas/core'
 import type { Logger } from '@barnabas/delivery'
 import { pause } from './pause.ts'
+import type { RefusalLog } from './refusal-log.ts'
 import type { Target, TargetWrite } from './target.ts'
 
 export interface TargetCounts {
@@ -15,6 +17,9 @@ export interface TargetWriterOptions {
   readonly target: string
   readonly to: Pick<Target, 'write'>
   readonly counts: TargetCounts
+  readonly refusals: Pick<RefusalLog, 'write'>
+  /** ms since the epoch. */
+  readonly now: () => number
   readonly logger: Logger
 }
 
@@ -34,18 +39,18 @@ export const targetPauses = { firstMs: 1_000, longestMs: 60_000 } as const
  * without end, so that a target that is away loses nothing (row B7). The pauses are real time: they are no delays of a
  * subscription.
  */
-export function createTargetWriter({ target, to, counts, logger }: TargetWriterOptions): TargetWriter {
+export function createTargetWriter({ target, to, counts, refusals, now, logger }: TargetWriterOptions): TargetWriter {
   let isFailing = false
 
   /** Gives those that are to be tried again, and why. */
-  function settled(letters: readonly KafkaRecord[], writes: readonly TargetWrite[]) {
+  async function settled(letters: readonly KafkaRecord[], writes: readonly TargetWrite[], signal: AbortSignal) {
     const left: KafkaRecord[] = []
     let why = 'it gave no answer'
     let accepted = 0
     for (const [index, letter] of letters.entries()) {
       const write = writes[index]
       if (write?.kind === 'accepted') accepted += 1
-      else if (write?.kind === 'refused') tellRefused(letter, write)
+      else if (write?.kind === 'refused' && (await isListed(letter, write, signal))) continue
       else {
         left.push(letter)
         if (write !== undefined) why = write.message
@@ -55,16 +60,25 @@ export function createTargetWriter({ target, to, counts, logger }: TargetWriterO
     return { left, why }
   }
 
-  function tellRefused(letter: KafkaRecord, { code, message }: TargetWrite & { readonly kind: 'refused' }): void {
+  /** False when our own stop came first: then it is not over. */
+  async function isListed(
+    letter: KafkaRecord,
+    { code, message }: TargetWrite & { readonly kind: 'refused' },
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { topic, partition, offset, headers } = letter
     const id = headers['barnabas-subscription']
-    const subscription = Buffer.isBuffer(id) ? id.toString('utf8') : '(unknown)'
+    const subscription = Buffer.isBuffer(id) ? id.toString('utf8') : null
+    const refusal = { target, topic, partition, offset, subscription, code, message, at: rfc3339(now()) }
+    if (!(await refusals.write(refusal, signal))) return false
     const position = `${topic}/${partition}/${offset}`
-    counts.refusedByTarget(target, subscription)
+    const named = subscription ?? '(unknown)'
+    counts.refusedByTarget(target, named)
     logger.error(
-      { target, subscription, position, code, error: message },
-      `${target} refuses the dead letter ${position} of ${subscription} for good: ${message}; it stays in its topic`,
+      { target, subscription: named, position, code, error: message },
+      `${target} refuses the dead letter ${position} of ${named} for good: ${message}; it stays in its topic`,
     )
+    return true
   }
 
   function tell(why: string | null): void {
@@ -83,7 +97,7 @@ export function createTargetWriter({ target, to, counts, logger }: TargetWriterO
         const [first, ...others] = pending
         if (first === undefined) return true
         if (signal.aborted || isLost()) return false
-        const { left, why } = settled(pending, await to.write([first, ...others], signal))
+        const { left, why } = await settled(pending, await to.write([first, ...others], signal), signal)
         if (left.length > 0 && signal.aborted) return false
         tell(left.length === 0 ? null : why)
         if (left.length === 0) return true

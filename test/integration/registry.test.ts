@@ -102,7 +102,7 @@ describe('own topics', () => {
     const prefix = randomName('own')
     warnings.length = 0
     const first = await prepare(prefix)
-    expect(first.kind === 'ready' && first.created).toHaveLength(6 + tiers.length + 1)
+    expect(first.kind === 'ready' && first.created).toHaveLength(7 + tiers.length + 1)
     expect(first.kind === 'ready' && first.partitions.get(`${prefix}.dead-letter`)).toBe(2)
     expect(warnings).toEqual([expect.stringContaining('acks=all means one replica')])
     expect(await prepare(prefix)).toMatchObject({ kind: 'ready', created: [] })
@@ -145,7 +145,7 @@ describe('own topics', () => {
     const prefix = randomName('own')
     const refused = await prepare(prefix, { replication: 50 })
     expect(refused).toMatchObject({ kind: 'refused', message: expect.stringContaining('INVALID_REPLICATION_FACTOR') })
-    expect(refused.kind === 'refused' && refused.commands).toHaveLength(6 + tiers.length + 1)
+    expect(refused.kind === 'refused' && refused.commands).toHaveLength(7 + tiers.length + 1)
   })
 })
 

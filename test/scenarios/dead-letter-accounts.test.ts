@@ -3,7 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { apply, createSourceTopic, metric, removeEverything, startBarnabas } from '../support/barnabas.ts'
+import {
+  apply,
+  barnabasCommand,
+  createSourceTopic,
+  metric,
+  removeEverything,
+  startBarnabas,
+} from '../support/barnabas.ts'
 import type { Barnabas } from '../support/barnabas.ts'
 import { cleanUpAfterAll } from '../support/clean-up.ts'
 import { binaryEvent } from '../support/events.ts'
@@ -99,6 +106,16 @@ test('B6, B7: a bus that is away delays no queue, loses nothing to kill -9, and 
     { timeout: 30_000, interval: 100 },
   )
   await barnabas.process.line(/eventbridge:.* refuses the dead letter .* of to-bus for good: it is not liked/)
+  const listed = await barnabasCommand(prefix, ['dead-letters', 'refused', '-o', 'json'], environment)
+  expect(JSON.parse(listed.text)).toEqual([
+    expect.objectContaining({
+      target: bus,
+      topic: `${prefix}.dead-letter`,
+      subscription: 'to-bus',
+      code: 'InvalidArgument',
+      message: 'it is not liked',
+    }),
+  ])
   for (const request of account.requests) expect(JSON.stringify(request.headers)).not.toContain('hunter2')
 })
 

@@ -268,7 +268,7 @@ describe.skipIf(!(await canRunOwnBroker()) || !canMakeCertificates())(
         'made.retry.1m: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed]',
       )
       const commands = sentences.slice(sentences.indexOf('Run this, then start again:') + 1)
-      expect(commands).toHaveLength(28)
+      expect(commands).toHaveLength(29)
       await runCreateCommands(plain, commands)
       const started = run('services/dispatcher/main.ts', env)
       await started.line(/dispatcher is ready/)

@@ -30,6 +30,7 @@ test.each([
   ['shop.progress', true],
   ['shop.health', true],
   ['shop.redrives', true],
+  ['shop.refusals', true],
   ['shop.retry.10s', true],
   ['shop.held.orders', true],
   ['shop.dead-letter', false],

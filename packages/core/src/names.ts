@@ -16,6 +16,8 @@ export interface Names {
   readonly health: string
   /** Which dead letters were sent again; key = dead-letter topic/partition/offset. */
   readonly redrives: string
+  /** Which dead letters a target refuses for good; key = target and dead-letter topic/partition/offset. */
+  readonly refusals: string
   /** The transactional id of whoever sends dead letters again: the second one fences the first. */
   readonly redriver: string
   /** Dead letters of every subscription that names no topic of its own. */
@@ -37,7 +39,7 @@ export interface Names {
   isInternal(topic: string): boolean
 }
 
-const internalTopics = new Set(['subscriptions', 'status', 'commands', 'progress', 'health', 'redrives'])
+const internalTopics = new Set(['subscriptions', 'status', 'commands', 'progress', 'health', 'redrives', 'refusals'])
 
 export function names(prefix: string): Names {
   const retryTopic = (tier: TierName) => `${prefix}.retry.${tier}`
@@ -50,6 +52,7 @@ export function names(prefix: string): Names {
     progress: `${prefix}.progress`,
     health: `${prefix}.health`,
     redrives: `${prefix}.redrives`,
+    refusals: `${prefix}.refusals`,
     redriver: `${prefix}.redrive`,
     deadLetter: `${prefix}.dead-letter`,
     retryTopic,

@@ -7,7 +7,7 @@ const topics = ownTopics(options)
 const topic = (name: string) => topics.find((each) => each.topic === `shop.${name}`)!
 
 test('a first start makes the control topics, every tier and the dead-letter topic', () => {
-  expect(topics).toHaveLength(6 + 21 + 1)
+  expect(topics).toHaveLength(7 + 21 + 1)
   expect(topic('subscriptions')).toEqual({
     topic: 'shop.subscriptions',
     partitions: 1,

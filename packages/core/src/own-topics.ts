@@ -52,6 +52,13 @@ export function ownTopics({ prefix, partitions, tierPartitions, replication }: O
       },
       operatorOwned: ['retention.ms'],
     },
+    {
+      topic: own.refusals,
+      ...control,
+      // A day longer than the dead letters that they are about.
+      config: { 'cleanup.policy': 'compact,delete', 'retention.ms': String(15 * day), ...durability },
+      operatorOwned: ['retention.ms', 'cleanup.policy'],
+    },
     ...own.retryTopics.map((topic) => waitingTopic(topic, tierPartitions, replication)),
     {
       topic: own.deadLetter,

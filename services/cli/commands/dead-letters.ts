@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { openStore } from '../store.ts'
 import type { Terminal } from '../terminal.ts'
 import { addExport } from './dead-letters-export.ts'
+import { addRefused } from './dead-letters-refused.ts'
 import { outputOption, wholeNumber } from './output-option.ts'
 import { addRedrive } from './redrive.ts'
 
@@ -40,6 +41,7 @@ export function addDeadLetters(program: Command, terminal: Terminal): void {
     .action((position: string, options: { readonly output?: 'json' }) => show(terminal, position, options))
   addRedrive(deadLetters, terminal)
   addExport(deadLetters, terminal)
+  addRefused(deadLetters, terminal)
 }
 
 async function list(terminal: Terminal, options: ListOptions): Promise<void> {
