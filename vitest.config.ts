@@ -13,7 +13,11 @@ const onKafka = {
 }
 
 /** Whatever fills a machine of two cores by itself: beside others it would only be slow, and make them slow. */
-const alone = ['test/chaos/chaos.test.ts', 'test/scenarios/many-subscriptions.test.ts']
+const alone = [
+  'test/chaos/chaos.test.ts',
+  'test/scenarios/dead-letter-rocketmq.test.ts',
+  'test/scenarios/many-subscriptions.test.ts',
+]
 
 const unit = ['packages/**/src/**/*.test.ts', 'services/**/*.test.ts', 'scripts/*.test.ts']
 

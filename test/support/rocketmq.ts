@@ -20,8 +20,8 @@ export interface RocketMq {
   /** SIGKILL of the broker, and of the proxy with it. */
   kill(): Promise<void>
   createTopic(topic: string): Promise<void>
-  /** All that stands in a topic, once there are so many messages. The test's own timeout is the limit. */
-  messages(topic: string, count: number): Promise<readonly ReadRocketMqMessage[]>
+  /** All that stands in a topic. */
+  messages(topic: string): Promise<readonly ReadRocketMqMessage[]>
   /** Its end, and that of its data. */
   remove(): Promise<void>
 }
@@ -108,16 +108,13 @@ export async function startRocketMq(): Promise<RocketMq> {
     async createTopic(topic) {
       await admin('updateTopic', '-t', topic, '-r', '2', '-w', '2', '-a', '+message.type=NORMAL')
     },
-    async messages(topic, count) {
-      for (;;) {
-        const output = await java.run(tool, ['printMsg', '-t', topic, '-n', nameServer, '-d', 'true'])
-        const lines = output.split('\n').filter((line) => line.startsWith('MSGID: '))
-        if (lines.length < count) continue
-        return lines.map((line) => ({
-          event: JSON.parse(line.slice(line.indexOf('BODY: ') + 6)) as Readonly<Record<string, unknown>>,
-          told: line.slice(0, line.indexOf('BODY: ')),
-        }))
-      }
+    async messages(topic) {
+      const output = await java.run(tool, ['printMsg', '-t', topic, '-n', nameServer, '-d', 'true'])
+      const lines = output.split('\n').filter((line) => line.startsWith('MSGID: '))
+      return lines.map((line) => ({
+        event: JSON.parse(line.slice(line.indexOf('BODY: ') + 6)) as Readonly<Record<string, unknown>>,
+        told: line.slice(0, line.indexOf('BODY: ')),
+      }))
     },
     async remove() {
       await rocketMq.kill()
