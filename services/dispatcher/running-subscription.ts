@@ -231,8 +231,10 @@ export async function runSubscription(options: RunningSubscriptionOptions): Prom
       ),
     // What is kept there of another subscription's events concerns nobody.
     beforePlaced: async () => {
-      if (subscription.faultTolerance === 'prohibited' || subscription.order !== undefined)
-        await options.inPlaceEvents.caughtUp()
+      if (subscription.faultTolerance !== 'prohibited' && subscription.order === undefined) return
+      await options.inPlaceEvents.caughtUp()
+      // Whoever owned these partitions may have been blocked while we joined.
+      inPlaceChanged()
     },
     onGained: (partition) => inPlace.gained(partition),
     onRecords(partition, records) {

@@ -19,10 +19,11 @@ function subscription(topics: readonly string[], revision = 1): Subscription {
 /** A runner that writes down what it does; a join waits until `joins` says how it ends. */
 function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}, isLeader = () => true) {
   const steps: string[] = []
+  const heard: string[] = []
   const handle = (name: string): RunningSubscription => ({
-    statusChanged() {},
-    inPlaceChanged() {},
-    resolved() {},
+    statusChanged: () => void heard.push('status'),
+    inPlaceChanged: () => void heard.push('in place'),
+    resolved: () => void heard.push('resolution'),
     replace: ({ revision }) => void steps.push(`${name} replaced by revision ${revision}`),
     stop: ({ drainMs }) => {
       steps.push(`${name} stopped within ${drainMs}`)
@@ -53,7 +54,7 @@ function recorded(overrides: Partial<SubscriptionRunnerOptions> = {}, isLeader =
     onLifeOver: ({ generation }) => void steps.push(`life ${generation} is over`),
     ...overrides,
   })
-  return { runner, steps, handle }
+  return { runner, steps, heard, handle }
 }
 
 const failing = { kind: 'fail', reason: 'no topic', generation: 1, revision: 1, missing: ['a'] } as const
@@ -153,4 +154,17 @@ test('a close does not wait for a join while no broker answers, and one that com
   await runner.close(1)
   joining.resolve(handle('late'))
   await vi.waitFor(() => expect(steps).toEqual(['starting', 'late stopped within 0']))
+})
+
+test('B5: what changes while it joins reaches it once it has joined', async () => {
+  const joins = Promise.withResolvers<RunningSubscription>()
+  const { runner, heard, handle } = recorded({ join: () => joins.promise })
+  runner.update({ kind: 'run', subscription: subscription(['a']), topicLives: '1' })
+  runner.statusChanged()
+  runner.inPlaceChanged()
+  runner.resolved()
+  expect(heard).toEqual([])
+  joins.resolve(handle('a'))
+  await runner.settled()
+  expect(heard).toEqual(['status', 'in place', 'resolution'])
 })

@@ -108,8 +108,13 @@ export function createSubscriptionRunner(options: SubscriptionRunnerOptions): Su
         const joining = options.join(next.subscription)
         // While no broker answers a join takes for ever, and whoever closes has no use for it.
         const handle = await Promise.race([joining, closing.promise])
-        if (handle !== null) running = { ...next, handle }
-        else joining.then((late) => late.stop({ drainMs: 0, writeMs: writeBeforeExitMs })).catch(() => undefined)
+        if (handle !== null) {
+          running = { ...next, handle }
+          // Nobody could tell it what was said while it joined.
+          handle.statusChanged()
+          handle.inPlaceChanged()
+          handle.resolved()
+        } else joining.then((late) => late.stop({ drainMs: 0, writeMs: writeBeforeExitMs })).catch(() => undefined)
         return
       }
       case 'fail':

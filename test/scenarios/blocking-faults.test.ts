@@ -349,6 +349,49 @@ test('B5: a block stays through rebalances, when its owner is killed and when an
   for (const id of behind) expect(requestsOf(id)[0]!.time).toBeGreaterThanOrEqual(saidAt)
 })
 
+test('B5: a dispatcher that is joining while the subscription is blocked attempts nothing of it', async () => {
+  const of = randomName('blocking-joined')
+  cleanUp(() => removeEverything(of))
+  const dispatch = () => {
+    const dispatcher = runProcess('services/dispatcher/main.ts', environment(of))
+    cleanUp(() => dispatcher.kill('SIGKILL'))
+    return dispatcher
+  }
+  // Whoever takes over the partition of the block has one beside it.
+  const topic = await createSourceTopic(of, 'joined', 4)
+  const stuck = `${of}-stuck`
+  const behind = numbered(4).map((partition) => `${of}-${partition}`)
+  const group = `${of}.subscription.ledger`
+  const { promise: isJoining, resolve: refuse } = Promise.withResolvers<number>()
+  answers.set(stuck, isJoining)
+  dispatch()
+  await apply(of, [
+    { id: 'ledger', topics: [topic], sink: receiver.url, faultTolerance: 'prohibited' },
+    { id: 'neighbour', topics: [topic], sink: `${receiver.url}${neighbourPath}` },
+  ])
+  await produce(plainKafka(), topic, [binaryEvent(stuck, { partition: 0 })])
+  await untilAttempted([stuck])
+
+  // Its join is answered once the first one has joined anew, and that one waits for its attempt.
+  dispatch()
+  await expect.poll(() => membersOf(group), { timeout: 20_000 }).toEqual(['PreparingRebalance', 2])
+  refuse(400)
+  await expect.poll(() => membersOf(group), { timeout: 20_000 }).toEqual(['Stable', 2])
+  const following = await followControlTopics(of)
+  await following.untilStatus('ledger', isBlocked(1))
+  await following.stop()
+  await produce(
+    plainKafka(),
+    topic,
+    behind.map((id, partition) => binaryEvent(id, { partition })),
+  )
+  await untilAttempted(behind, neighbourPath)
+  expect([stuck, ...behind].map(attemptsOf)).toEqual([[1], ...behind.map(() => [])])
+
+  expect(await barnabasCommand(of, ['skip', 'ledger'])).toMatchObject({ status: 0 })
+  await untilAttempted(behind)
+})
+
 describe.skipIf(!(await canRunOwnBroker()))('a broker that is killed while a subscription is blocked', () => {
   test('B5: and started again leaves the block as it was; start begins at attempt 1, counted as a redrive', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'barnabas-blocked-restart-'))
