@@ -327,6 +327,10 @@ test.each<[Json, RegExp]>([
     put({ expirationTimeUtc: '2030-01-01T00:00:00Z' }),
     /^properties\.expirationTimeUtc: a subscription does not expire here/,
   ],
+  [
+    put({ deliveryConfiguration: { deliveryMode: 'Push' }, filtersConfiguration: {} }),
+    /^properties\.deliveryConfiguration: belongs to a subscription of a namespace topic, .* `properties\.destination`/,
+  ],
   [put({ filters: {} }), /^properties\.filters: is not a field .*did you mean filter\?/],
   [
     put({ filter: { subjectIsCaseSensitive: true } }),

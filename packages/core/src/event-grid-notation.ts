@@ -27,6 +27,7 @@ const inputs = {
 export function translateEventGrid(document: Fields): Translation {
   const findings: Findings = { product: 'Event Grid', problems: [], warnings: [], origins: [] }
   const { properties, own, name } = openEnvelope({ path: [], value: document, findings })
+  if (isOfNamespace(properties)) return { kind: 'invalid', problems: findings.problems }
   const fields = fieldsAt(properties, propertyFields)
   const isKubernetes = own['notation'] === 'event-grid-kubernetes'
   checkWithoutMeaning(fields)
@@ -61,6 +62,18 @@ export function translateEventGrid(document: Fields): Translation {
     warnings: findings.warnings,
     origins: findings.origins.filter(({ ours }) => !isOwn(ours, own)),
   }
+}
+
+/** The namespace tier has another API, and a name for each thing of its own. */
+function isOfNamespace(properties: Place): boolean {
+  if (!isMapping(properties.value) || !Object.hasOwn(properties.value, 'deliveryConfiguration')) return false
+  reportAt(properties)(
+    'belongs to a subscription of a namespace topic, which is another API of Event Grid (the namespace tier); write that of ' +
+      "a topic: push's `destination` as `properties.destination`, `maxDeliveryCount` and `eventTimeToLive` as " +
+      '`retryPolicy.maxDeliveryAttempts` and `eventTimeToLiveInMinutes`, `filtersConfiguration` as `filter`',
+    'deliveryConfiguration',
+  )
+  return true
 }
 
 /** What Azure has in the path of its request. */
