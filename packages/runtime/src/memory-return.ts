@@ -4,19 +4,19 @@ import vm from 'node:vm'
 /** CPU time of one look's length from which on the process counts as busy, as a share of one core. */
 const busyShare = 0.2
 const lookEveryMs = 3_000
+/** So many quiet looks in a row end a burst: a process that is busy for a fifth of its time would collect every few seconds. */
+const quietLooks = 3
 
 /**
- * Tells from the CPU's share of each look when a burst of work is over: at the first quiet look after a busy one.
+ * Tells from the CPU's share of each look when a burst of work is over: at the third quiet look after a busy one.
  * A pure tracker; whoever asks acts.
  */
 export function createBurstTracker(): { look(cpuShare: number): 'burst-is-over' | null } {
-  let wasBusy = false
+  let quiet = quietLooks
   return {
     look(cpuShare) {
-      const isBusy = cpuShare >= busyShare
-      const isOver = wasBusy && !isBusy
-      wasBusy = isBusy
-      return isOver ? 'burst-is-over' : null
+      quiet = cpuShare >= busyShare ? 0 : quiet + 1
+      return quiet === quietLooks ? 'burst-is-over' : null
     },
   }
 }
