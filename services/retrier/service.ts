@@ -55,6 +55,9 @@ export interface Retrier {
 /** While memory is scarce, what is due later than this costs one more write instead: the shortest tier is 1 s. */
 const scarceRestMs = 1_000
 
+/** A fetch names every lane, and costs more than what it brings where retries come one by one. They are read a second ahead. */
+const gatheredBytes = 64 * 1024
+
 /** Tiers → due → next attempt. */
 export function createRetrier(options: RetrierOptions): Retrier {
   const { kafka, names, subscriptions, probations, now, timeScale } = options
@@ -146,6 +149,8 @@ export function createRetrier(options: RetrierOptions): Retrier {
     generation: noGeneration,
     keepsAllDone: false,
     watchesTopics: true,
+    // Scaled down, tiers are shorter than what is gathered.
+    gatheredBytes: timeScale < 1 ? 1 : gatheredBytes,
     startPlace: (_at, found) => startPlaceWithoutLives(found),
     onNoPlace: () => {},
     onRecords: (partition, records) => lanes.onRecords(partition, records),

@@ -105,6 +105,19 @@ describe('a consumer', () => {
     expect(second.records.items.map(({ offset }) => offset)).toEqual([2, 3])
   })
 
+  test('fetches together what keeps coming, where it may be gathered (D2)', async () => {
+    const port = connectPort()
+    const topic = await newTopic(port)
+    const { records, batches } = await startMember(port, { topics: [topic], gatheredBytes: 1024 * 1024 })
+    const count = 100
+    const since = performance.now()
+    for (let index = 0; index < count; index += 1) await write(port, topic, [0])
+    await records.until((all) => all.length === count)
+    // A fetch that comes back empty after its 200 ms is followed by one that waits for nothing.
+    const fetchesMax = 3 + (2 * (performance.now() - since)) / 200
+    expect(batches.items.length).toBeLessThan(fetchesMax)
+  })
+
   test('commits only what is its own', async () => {
     const port = connectPort()
     const topic = await newTopic(port, 2)

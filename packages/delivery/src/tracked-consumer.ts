@@ -65,6 +65,7 @@ export interface TrackedConsumerOptions {
   readonly onSkipped?: (partition: TopicPartition, offsets: number) => void
   readonly onCommitted?: (positions: readonly CommitPosition[]) => void
   readonly maxBytesPerPartition?: number
+  readonly gatheredBytes?: number
   /**
    * A group that one subscription has for itself takes no more records before what is done of them would not fit into a
    * commit's metadata, so nothing that is done is forgotten. A shared tier must not stop for one of its subscriptions.
@@ -101,6 +102,7 @@ export function createTrackedConsumer(options: TrackedConsumerOptions): TrackedC
     groupId,
     topics,
     ...(options.maxBytesPerPartition === undefined ? {} : { maxBytesPerPartition: options.maxBytesPerPartition }),
+    ...(options.gatheredBytes === undefined ? {} : { gatheredBytes: options.gatheredBytes }),
     onRecords(batch) {
       const known = partitions.get(keyOf(batch))
       if (known === undefined || draining) return

@@ -65,6 +65,7 @@ export function createConsumer(kafka: Kafka, options: ConsumerOptions, settings:
     heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeoutMs / 4)),
     maxWaitTimeInMs: Math.min(MAX_WAIT_MS, Math.floor(sessionTimeoutMs / 4)),
     maxBytesPerPartition: options.maxBytesPerPartition ?? MAX_BYTES_PER_PARTITION,
+    minBytes: options.gatheredBytes ?? 1,
     metadataMaxAge: METADATA_MAX_AGE_MS,
     allowAutoTopicCreation: false,
     partitionAssigners: [

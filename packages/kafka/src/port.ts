@@ -58,6 +58,11 @@ export interface ConsumerOptions {
   readonly onFailed: (failure: ConsumerFailure) => void
   /** Bytes fetched per partition and turn; default 256 KiB. A larger single record still arrives. */
   readonly maxBytesPerPartition?: number
+  /**
+   * For records that are not urgent: while they keep coming, so many bytes are fetched together, or those of 200 ms. The
+   * first one after a pause comes at once. Default 1.
+   */
+  readonly gatheredBytes?: number
 }
 
 export interface RecordBatch extends TopicPartition {
