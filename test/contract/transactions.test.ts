@@ -16,6 +16,10 @@ async function startTransactor(port: KafkaClient, transactionalId: string) {
 
 const valuesOf = async (topic: string) => (await readTopic(plainKafka(), topic)).map(({ value }) => String(value))
 
+/** A transaction is committed when the broker says so, and to be read once its markers are written, a moment later. */
+const untilRead = (topic: string, values: readonly string[]) =>
+  expect.poll(async () => (await valuesOf(topic)).toSorted(), { timeout: 10_000 }).toEqual(values)
+
 test('a transaction is written to several topics, and its start takes back what another had left open', async () => {
   const port = connectPort()
   const [one, two] = [await newTopic(port, 2), await newTopic(port)]
@@ -32,8 +36,8 @@ test('a transaction is written to several topics, and its start takes back what 
     kind: 'committed',
   })
   expect(await transactor.write([record(one, 'c', 0)])).toEqual({ kind: 'committed' })
-  expect((await valuesOf(one)).toSorted()).toEqual(['a', 'b', 'c'])
-  expect(await valuesOf(two)).toEqual(['a'])
+  await untilRead(one, ['a', 'b', 'c'])
+  await untilRead(two, ['a'])
   const [read] = await readTopic(plainKafka(), two)
   expect(read?.headers).toMatchObject({ name: Buffer.from('value'), none: null })
 })
@@ -47,7 +51,7 @@ test('the second one with an id ends the first: what that writes then is never r
   const second = await startTransactor(port, transactionalId)
   expect(await first.write([record(topic, 'too late')])).toEqual({ kind: 'fenced' })
   expect(await second.write([record(topic, 'second')])).toEqual({ kind: 'committed' })
-  expect(await valuesOf(topic)).toEqual(['first', 'second'])
+  await untilRead(topic, ['first', 'second'])
   await expect(first.write([record(topic, 'again')])).rejects.toThrow(/was not started, or has failed/)
 })
 
@@ -59,7 +63,7 @@ test('a transaction that the broker refuses is taken back as a whole', async () 
   expect(refused).toMatchObject({ kind: 'failed' })
   const later = await startTransactor(port, randomName('transactor'))
   expect(await later.write([record(other, 'later')])).toEqual({ kind: 'committed' })
-  expect(await valuesOf(other)).toEqual(['later'])
+  await untilRead(other, ['later'])
 })
 
 test('a range is read in pieces, from its beginning to its end, without what was taken back', async () => {
