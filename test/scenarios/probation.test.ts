@@ -231,11 +231,11 @@ test('`barnabas start` ends it by hand, whichever process began it and is gone s
   await control.untilStatus('ended', (status) => probationOf(status) !== null)
   answers(200)
   await send(10, 5)
-  const dispatcher = running[0]!
-  await dispatcher.kill('SIGKILL')
-  await run('dispatcher')
+  await running[0]!.kill('SIGKILL')
+  const successor = await run('dispatcher')
   // What the other one has found out, its successor knows.
-  await control.untilStatus('ended', (status) => probationOf(status) !== null && status.status === 'Running')
+  const { url } = JSON.parse(await successor.line(/health and metrics at/)) as { readonly url: string }
+  expect(await metric(url, 'barnabas_probation_active', { subscription: 'ended' })).toBe(1)
   expect(receiver.requests).toHaveLength(10)
 
   const say = async () => {

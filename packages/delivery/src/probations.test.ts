@@ -28,9 +28,7 @@ function cluster(first = subscriptionOf()) {
     const record = processes.get(process)?.recordOf('orders')
     if (record == null) return
     topic.set(process, record)
-    for (const [other, probations] of processes) {
-      if (other !== process) probations.heard({ subscription: 'orders', process, isThere: true })
-    }
+    for (const probations of processes.values()) probations.heard({ subscription: 'orders', process, isThere: true })
   }
 
   function remove(process: string): void {
@@ -114,7 +112,27 @@ test('A12: ten failures begin it, it is told at once, and its end wakes those th
   vi.advanceTimersByTime(10 * second)
   expect(told.slice(2)).toEqual(['changed', 'window: 1'])
   expect(probations.restOf(subscription)).toBeNull()
-  expect(probations.probationOf('orders')).not.toBeNull()
+})
+
+test('A12: it is told only once it stands in the topic, so that whoever comes after a `kill -9` knows what was told', () => {
+  const { join, write, subscription } = cluster()
+  const probations = join('one')
+  let told: (number | undefined)[] = []
+  probations.attach('orders', { onChange: () => void told.push(probations.probationOf('orders')?.until) })
+  failTen(probations, subscription)
+  expect(probations.limitOf(subscription, { inFlight: 0 })).toBe(0)
+  expect(told).toEqual([undefined])
+  write('one')
+  const first = probations.restOf(subscription)!.until
+  expect(told).toEqual([undefined, first])
+
+  vi.advanceTimersByTime(10 * second)
+  told = []
+  attempt(probations, subscription, 'Busy')
+  write('one')
+  expect(told).toEqual([first, first + 60 * second])
+  attempt(probations, subscription, 'Delivered')
+  expect(probations.probationOf('orders')).toBeNull()
 })
 
 test('at its end one trial, then twice as many with every success, shared by the windows of the process', () => {

@@ -59,7 +59,10 @@ export interface Attached {
 export interface Probations {
   /** The probation during which nothing may be attempted now, null for none. */
   restOf(subscription: Subscription): Probation | null
-  /** The probation that stands, its trials included. */
+  /**
+   * The probation that stands, its trials included; one that this process has begun or lengthened only once that stands in
+   * the topic. What is told of it is then known to whoever comes after a `kill -9`.
+   */
   probationOf(id: string): Probation | null
   /** Events that wait for a retry. */
   parkedOf(id: string): number
@@ -76,7 +79,7 @@ export interface Probations {
   end(subscription: Subscription, at: number): void
   /** What this process says of a subscription. */
   recordOf(id: string): HealthRecord | null
-  /** Another process has said something, or what this one said was taken away. */
+  /** Another process has said something; or what this one said stands, or was taken away. */
   heard(change: { readonly subscription: string; readonly process: string; readonly isThere: boolean }): void
   /** Adds what processes that are gone have said to what this one says, and removes theirs. The leader of the group asks for it. */
   takeOver(id: string): Promise<void>
@@ -151,7 +154,7 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
 
   /** What they say of the endpoint that the subscription has now. */
   function healthOfOthers(entry: Entry): readonly Health[] {
-    return othersOf(entry).filter(({ endpoint }) => endpoint === entry.endpoint)
+    return othersOf(entry).filter((record) => isOf(entry, record))
   }
 
   /** What follows from everything that is known now. */
@@ -251,6 +254,13 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
     health.changed(entry.id, tellCountsWithinMs)
   }
 
+  function toldProbationOf(id: string): Probation | null {
+    const entry = knownOf(id)
+    if (entry === null || entry.present === null) return null
+    const written = health.of(id).find((record) => record.process === process && isOf(entry, record))
+    return probationOf([{ ...entry.own, probation: written?.probation ?? null }, ...healthOfOthers(entry)])
+  }
+
   /** Whoever has just come has asked nothing yet, and is told what the others know. */
   function knownOf(id: string): Entry | null {
     const subscription = subscriptionOf(id)
@@ -269,7 +279,7 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
 
   return {
     restOf,
-    probationOf: (id) => knownOf(id)?.present ?? null,
+    probationOf: toldProbationOf,
     parkedOf,
     *standings() {
       for (const id of new Set([...entries.keys(), ...health.subscriptions()])) {
@@ -330,7 +340,11 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
       const subscription = subscriptionOf(id)
       if (subscription === null) return
       const entry = entryOf(subscription)
-      if (by === process && !isThere) takenAway(entry)
+      if (by === process && isThere) {
+        if (entry.own.probation !== null) announce(id)
+        return
+      }
+      if (by === process) takenAway(entry)
       entry.takenOver = entry.takenOver.filter((each) => each !== by || isThere)
       look(entry)
       for (const { onParked } of attached.get(id) ?? []) onParked?.()
@@ -373,6 +387,10 @@ export function createProbations({ health, process, subscriptionOf, now }: Proba
       for (const { timer } of entries.values()) clearTimeout(timer)
     },
   }
+}
+
+function isOf({ generation, endpoint }: Pick<Entry, 'generation' | 'endpoint'>, record: HealthRecord): boolean {
+  return record.generation === generation && record.endpoint === endpoint
 }
 
 function healthOf({ failing, lastSuccess, ended, probation }: HealthRecord): Health {

@@ -2,6 +2,7 @@ import { healthKey, healthValue, names, presenceKey } from '@barnabas/core'
 import type { HealthRecord, KafkaRecord } from '@barnabas/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openHealthStore } from './health-store.ts'
+import type { HealthChange } from './health-log.ts'
 import type { HealthStoreOptions } from './health-store.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: Date.parse('2026-03-01T12:00:00.000Z') }))
@@ -98,6 +99,8 @@ test('one write a second for each subscription, but what is to be known at once 
   let parkedIn = 0
   const recordOf = (subscription: string) => ({ ...saidBy('me', subscription), parkedIn: (parkedIn += 1) })
   const { store, topic } = await storeOf(new Set(['orders']), async () => {}, recordOf)
+  const heard: HealthChange[] = []
+  store.onChange((change) => void heard.push(change))
   const written = () => topic.filter(({ key }) => key?.equals(healthKey('orders', 'me'))).length
   store.changed('orders', 1_000)
   await vi.advanceTimersByTimeAsync(1_000)
@@ -110,5 +113,7 @@ test('one write a second for each subscription, but what is to be known at once 
   expect(written()).toBe(2)
   await vi.advanceTimersByTimeAsync(10_000)
   expect(written()).toBe(2)
+  const stands = { subscription: 'orders', process: 'me', isThere: true }
+  expect(heard).toEqual([stands, stands])
   await store.stop()
 })

@@ -18,7 +18,7 @@ export interface HealthStore {
   /** What the other processes say, and what this one did before it was started again under its name. */
   of(subscription: string): readonly HealthRecord[]
   subscriptions(): readonly string[]
-  /** Called for each change by another process after `start` has resolved, and when this one's record was taken away. */
+  /** Called for each change after `start` has resolved: by another process, and when what this one says stands or was taken away. */
   onChange(listener: (change: HealthChange) => void): void
   /** What this process says has changed: it is asked for (`recordOf`) and written within so many milliseconds, 0 for at once. */
   changed(subscription: string, withinMs: number): void
@@ -105,7 +105,10 @@ export function openHealthStore(options: HealthStoreOptions): HealthStore {
     if (text === written.get(subscription)) return true
     writtenAt.set(subscription, now())
     const { kind } = await write(healthKey(subscription, process), value)
-    if (kind === 'acknowledged') written.set(subscription, text)
+    if (kind === 'acknowledged') {
+      written.set(subscription, text)
+      for (const listener of listeners) listener({ subscription, process, isThere: true })
+    }
     // The reader of the topic tells what is the matter.
     if (kind === 'unavailable') changed(subscription, writeEveryMs)
     return kind === 'acknowledged'
